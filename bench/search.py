@@ -86,7 +86,7 @@ def library_of(shipped: Library, count: int) -> Library:
 
     return Library(
         ask=in_memory(map(summary, origin), shipped.taxonomy),
-        read_summary=summary,
+        summary=summary,
         read_entry=lambda made: replace(shipped.entries[origin[made]], id=made),
         vocabulary=Vocabulary(shipped.taxonomy, shipped.glossary, shipped.dictionary, shipped.log_knowledge),
         problems=(),

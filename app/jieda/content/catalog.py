@@ -180,7 +180,8 @@ class Catalog:
     def __init__(self, ask: Ask, read: Callable[[str], Summary]) -> None:
         """`ask` queries the tables; `read` returns the summary of an id in them."""
         self._ask = ask
-        self._read = read
+        self.summary: Callable[[str], Summary] = read
+        """Returns the summary of an entry. Raises KeyError for an unknown id."""
         self._counted = lru_cache(CACHED_COUNTS)(self._count)
         self._size = lru_cache(CACHED_COUNTS)(self._count_all)
         every = "SELECT entry FROM orders WHERE list = ? ORDER BY rank, entry"
@@ -190,10 +191,6 @@ class Catalog:
     def __contains__(self, entry_id: object) -> bool:
         found = "SELECT entry FROM orders WHERE list = ? AND rank = 0 AND entry = ?"
         return isinstance(entry_id, str) and bool(self._ask(found, (ALL, entry_id)))
-
-    def summary(self, entry_id: str) -> Summary:
-        """Return the summary of an entry. Raises KeyError for an unknown id."""
-        return self._read(entry_id)
 
     def listed(self, filters: Filters = EVERYTHING, since: date | None = None) -> Sequence[Summary]:
         """Return entries that pass the filters and changed on or after `since`, by latest change, then by id."""
@@ -227,7 +224,7 @@ class Catalog:
     def alike(self, entry_id: str, most: int, without: Iterable[str]) -> tuple[Summary, ...]:
         """Return at most `most` entries that share tags with an entry, those that share most first; none of
         `without`."""
-        own = self._read(entry_id)
+        own = self.summary(entry_id)
         tags = [tag for tag in _tags(own) if tag[0] in ALIKE_FACETS]
         left_out = (entry_id, *without)
         query = (
@@ -239,7 +236,7 @@ class Catalog:
         given = [each for facet, value, _ in tags for each in (facet, value)]
         worth = (SHARED_TAG, SAME_FRAMEWORK, len(framework), framework)
         found = self._ask(query, (*given, *left_out, *worth, most)) if tags else []
-        return tuple(self._read(other) for (other,) in found)
+        return tuple(self.summary(other) for (other,) in found)
 
     def _select(
         self, order: str, filters: Filters = EVERYTHING, until: int | None = None
@@ -249,7 +246,7 @@ class Catalog:
         if until is not None:
             narrowed, given = f" AND rank <= ?{narrowed}", [until, *given]
         query = f"SELECT entry FROM orders AS listed WHERE list = ?{narrowed} ORDER BY rank, entry"  # noqa: S608 - as above
-        return Listed(self._ask, (query, (order, *given)), self._size, self._read)
+        return Listed(self._ask, (query, (order, *given)), self._size, self.summary)
 
     def _count_all(self, select: Select) -> int:
         query, given = select

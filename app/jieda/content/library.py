@@ -29,12 +29,13 @@ class Library(Catalog):
     """All entries of the content directories, without drafts and files that cannot be served. Safe to share
     between threads.
 
-    `ask` queries the tables of its catalog; `read_summary`, `read_entry` and `read_samples` read one entry by its id,
-    `read_changes` the changes of one edition; `background` reads the logs that no entry explains.
+    `ask` queries the tables of its catalog. `summary`, `read_entry` and `read_samples` read one entry by its id;
+    `changes` reads the changes of one edition, latest first, none without a git repository; `background` reads the logs
+    that no entry explains.
     """
 
     ask: Ask
-    read_summary: Callable[[str], Summary]
+    summary: Callable[[str], Summary]
     read_entry: Callable[[str], Entry]
     read_samples: Callable[[str], tuple[Sample, ...]]
     background: Callable[[], tuple[Background, ...]]
@@ -51,10 +52,10 @@ class Library(Catalog):
     """Covers every content file that influences what is served, found or diagnosed."""
     drafts: tuple[str, ...] = ()
     """Files hidden from readers, relative to their content directories."""
-    read_changes: Callable[[str, Language], tuple[Change, ...]] = lambda _id, _lang: ()
+    changes: Callable[[str, Language], tuple[Change, ...]] = lambda _id, _lang: ()
 
     def __post_init__(self) -> None:
-        super().__init__(self.ask, self.read_summary)
+        super().__init__(self.ask, self.summary)
         self._recent: ByteCache[str, Entry] = ByteCache(RECENT_CHARACTERS, _characters)
         self.entries: Mapping[str, Entry] = _Entries(self)
         self.taxonomy, self.glossary = self.vocabulary.taxonomy, self.vocabulary.glossary
@@ -71,10 +72,6 @@ class Library(Catalog):
         if entry_id not in self:
             return None
         return self._recent.get(entry_id, lambda: self.read_entry(entry_id))
-
-    def changes(self, entry_id: str, lang: Language) -> tuple[Change, ...]:
-        """Return the changes of an edition, latest first, read on demand; none without a git repository."""
-        return self.read_changes(entry_id, lang)
 
     @cached_property
     def open_problems(self) -> tuple[Problem, ...]:

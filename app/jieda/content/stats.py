@@ -63,7 +63,8 @@ def _group(corpus: Corpus, ids: Iterable[str], today: date) -> Group:
     every = list(ids)
     shown = [corpus.published[each] for each in every if each in corpus.published]
     stale = [lang for editions in shown for lang in stale_languages(editions)]
-    ages = [_age((today - max(file.updated for file in editions.values())).days) for editions in shown]
+    days = [(today - max(file.updated for file in editions.values())).days for editions in shown]
+    ages = [next(name for name, most in AGES.items() if most is None or each <= most) for each in days]
     return Group(
         entries=len(shown),
         drafts=sum(len(corpus.published.get(each, {})) < len(corpus.by_id[each]) for each in every),
@@ -72,7 +73,3 @@ def _group(corpus: Corpus, ids: Iterable[str], today: date) -> Group:
         samples=sum(len(corpus.samples.get(each, ())) for each in every),
         ages={name: ages.count(name) for name in AGES},
     )
-
-
-def _age(days: int) -> str:
-    return next(name for name, most in AGES.items() if most is None or days <= most)

@@ -311,9 +311,9 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
     lists = generation.lists()
     return Library(
         ask=generation.ask,
-        read_summary=lambda entry_id: generation.row(entry_id).head.summary,
+        summary=lambda entry_id: generation.row(entry_id).head.summary,
         read_entry=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
-        read_changes=lambda entry_id, lang: _changes(facts, generation.row(entry_id), lang),
+        changes=lambda entry_id, lang: _changes(facts, generation.row(entry_id), lang),
         vocabulary=generation.header.vocabulary,
         problems=lists.problems,
         formerly=lists.old_ids,

@@ -41,10 +41,10 @@ def signature_data(signature: Signature) -> str | dict[str, object]:
         "near": signature.near,
         "shapes": dict(signature.shapes),
     }
-    said = {name: value for name, value in more.items() if value}
-    if not said and len(signature.all) == 1:
+    more = {name: value for name, value in more.items() if value}
+    if not more and len(signature.all) == 1:
         return signature.all[0]
-    return {"all": list(signature.all)} | said
+    return {"all": list(signature.all)} | more
 
 
 def validity_data(validity: Validity) -> dict[str, dict[str, str]]:
@@ -180,14 +180,14 @@ def known_skeletons(
 ) -> dict[Language, str]:
     """Return both editions of a new entry, filled in with what is known, and stamped as in sync."""
     framework = entry_id.partition("/")[0]
-    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", known.text)), 3)
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", known.text))])
+    signatures = tuple(Signature((line,)) for line in known.signatures)
     bodies = {}
     for lang in Language:
         todo = _BODY[lang]["symptom"]
         log = f"{todo}\n\n{fence}text\n{known.text}\n{fence}"
         bodies[lang] = _body(known.kind, lang).replace(todo, log, 1)
-    signatures = tuple(Signature((line,)) for line in known.signatures)
-    found = {}
+    editions = {}
     for lang, body in bodies.items():
         front = _front(taxonomy, framework, known.kind, lang, today)
         front = replace(
@@ -201,8 +201,8 @@ def known_skeletons(
             synced_with=edition_digest(known.title, bodies[lang.other]),
             doubts=known.doubts[lang],
         )
-        found[lang] = edition_text(front, body)
-    return found
+        editions[lang] = edition_text(front, body)
+    return editions
 
 
 def write_skeletons(
@@ -214,16 +214,12 @@ def write_skeletons(
     """
     framework, _, slug = entry_id.partition("/")
     check_id(taxonomy, entry_id)
-    steps = [
-        Create(
-            directory / lang / framework / f"{slug}.md",
-            skeleton(taxonomy, framework, kind, lang, today).encode(),
-        )
-        for lang in Language
-    ]
-    for step in steps:
-        if os.path.lexists(step.path):
-            raise AuthoringError(f"{step.path} is there already")
+    steps = []
+    for lang in Language:
+        path = directory / lang / framework / f"{slug}.md"
+        if os.path.lexists(path):
+            raise AuthoringError(f"{path} is there already")
+        steps.append(Create(path, skeleton(taxonomy, framework, kind, lang, today).encode()))
     carry_out(steps)
     return tuple(step.path for step in steps)
 

@@ -29,7 +29,7 @@ _PLACE = re.compile(r"[^\s()<>\[\]]+?\.md(?=[\s()<>#\"']|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class BodyMove:
     """Language of a body, its framework before and after the move, and `ids`: new ids of renamed entries by old id."""
 
     lang: Language
@@ -47,17 +47,17 @@ class Setting:
         return self.ids.get(link.target, link.target) if link.kind is LinkKind.ENTRY else link.target
 
 
-def relink(body: str, setting: Setting, first_line: int) -> str:
+def relink(body: str, move: BodyMove, first_line: int) -> str:
     """Return the body with its links rewritten to the new ids.
 
     Raises AuthoringError, naming the line, for a link that cannot be changed safely as it is written.
     """
-    before = _read(body, setting, setting.before, first_line)
-    wanted = setting.wanted(before.links)
-    text, wrong = body, _wrong(_read(body, setting, setting.after, first_line), wanted)
-    for place, new in reversed(list(_places(body, setting)) if wrong else []):
+    before = _read(body, move, move.before, first_line)
+    wanted = move.wanted(before.links)
+    text, wrong = body, _wrong(_read(body, move, move.after, first_line), wanted)
+    for place, new in reversed(list(_places(body, move)) if wrong else []):
         changed = text[: place.start()] + new + text[place.end() :]
-        after = _read(changed, setting, setting.after, first_line)
+        after = _read(changed, move, move.after, first_line)
         left = _wrong(after, wanted)
         if len(left) < len(wrong) and after.code == before.code:
             text, wrong = changed, left
@@ -69,9 +69,9 @@ def relink(body: str, setting: Setting, first_line: int) -> str:
     return text
 
 
-def _read(body: str, setting: Setting, framework: str, first_line: int) -> Body:
+def _read(body: str, move: BodyMove, framework: str, first_line: int) -> Body:
     text = body.replace("\r\n", "\n").replace("\r", "\n")
-    return parse_body(text, setting.lang, framework, first_line)
+    return parse_body(text, move.lang, framework, first_line)
 
 
 def _wrong(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]:
@@ -82,22 +82,22 @@ def _wrong(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]
     return [number for number, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1]]
 
 
-def _places(body: str, setting: Setting) -> Iterator[tuple[re.Match[str], str]]:
+def _places(body: str, move: BodyMove) -> Iterator[tuple[re.Match[str], str]]:
     """Yield each match that may be the address of a link to change, with its new text."""
     for match in _PLACE.finditer(body):
-        link = read_link(match[0], setting.lang, setting.before, 0)
+        link = read_link(match[0], move.lang, move.before, 0)
         if link.kind is LinkKind.ENTRY:
-            new = setting.ids.get(link.target, link.target)
-            address = _relative_address(match[0], link.target, new, setting)
+            address = _relative_address(match[0], link.target, move)
             if address != match[0]:
                 yield match, address
 
 
-def _relative_address(written: str, old: str, new: str, setting: Setting) -> str:
-    """Return the address of `new` relative to the body's new place, in the style of the address of `old`."""
+def _relative_address(written: str, old: str, move: BodyMove) -> str:
+    """Return the address of the entry `old` after the move, relative to the body's new place and written alike."""
+    new = move.ids.get(old, old)
     framework, _, slug = new.partition("/")
-    is_whole, is_near = written.endswith(f"/{old}.md"), framework == setting.after
-    if is_whole and (not is_near or written != f"../{old}.md" or old.startswith(f"{setting.before}/")):
+    is_whole, is_near = written.endswith(f"/{old}.md"), framework == move.after
+    if is_whole and (not is_near or written != f"../{old}.md" or old.startswith(f"{move.before}/")):
         return f"{written[: -len(old) - 3]}{new}.md"
     if is_near:
         return f"{'./' if written.startswith('./') else ''}{slug}.md"
@@ -122,32 +122,30 @@ def changed_page(source: SourceFile, outline: FileOutline, old: str, new: str) -
     text = SourceText.of(source.content)
     before = outline.id.partition("/")[0]
     moved = outline.id == old
-    setting = Setting(outline.lang, before, new.partition("/")[0] if moved else before, {old: new})
+    move = BodyMove(outline.lang, before, new.partition("/")[0] if moved else before, {old: new})
     fields = text.fields()
     named = [item for item in _scalars(fields.values.get("related")) if item.text.strip() == old]
-    body = relink(text.body, setting, text.body_line)
+    body = relink(text.body, move, text.body_line)
     text = replace(text, body=body).with_values((item, new) for item in named)
     if moved:
         text = _with_formerly(text, old, new)
     where = f"{outline.lang}/{new}.md" if moved else outline.where
     parsed, _ = parse_file(replace(source, where=where, content=text.content))
-    if not parsed or parsed.outline.front != _front(outline, old, new):
+    if not parsed or parsed.outline.front != _expected_front(outline, old, new):
         raise AuthoringError(
             "`formerly` or `related` is written so that it cannot be changed: do it by hand first"
         )
     return MovedPage(source, outline, text.content, parsed.outline)
 
 
-def _front(outline: FileOutline, old: str, new: str) -> FrontMatter:
+def _expected_front(outline: FileOutline, old: str, new: str) -> FrontMatter:
+    """Return the front matter that the edition must have after the move."""
     front = outline.front
-    formerly = front.formerly
-    if outline.id == old:
-        formerly = (
-            tuple(old if each == new else each for each in formerly) if new in formerly else (*formerly, old)
-        )
-    return replace(
-        front, related=tuple(new if each == old else each for each in front.related), formerly=formerly
-    )
+    related = tuple(new if each == old else each for each in front.related)
+    if outline.id != old:
+        return replace(front, related=related)
+    formerly = tuple(old if each == new else each for each in front.formerly)
+    return replace(front, related=related, formerly=formerly if old in formerly else (*formerly, old))
 
 
 def _scalars(node: Node | None) -> Iterator[Scalar]:
@@ -192,22 +190,19 @@ def stamped(pages: Sequence[MovedPage]) -> list[MovedPage]:
 def _synced(page: MovedPage, twin: MovedPage | None) -> MovedPage:
     if not twin or twin.after.digest == twin.outline.digest:
         return page
-    if page.outline.front.synced_with != twin.outline.digest:
-        return page
     text = SourceText.of(page.content)
-    stamp = text.fields().values["synced_with"]
-    if not isinstance(stamp, Scalar):
+    stamp = text.fields().values.get("synced_with")
+    if page.outline.front.synced_with != twin.outline.digest or not isinstance(stamp, Scalar):
         return page
     return replace(page, content=text.with_values([(stamp, twin.after.digest)]).content)
 
 
 @dataclass(frozen=True, slots=True)
 class MovePlan:
-    """The steps of a move, and the unreadable files that it leaves unchanged. `ids`: old id to new id."""
+    """The steps of a move, and the unreadable files that it leaves unchanged."""
 
     steps: tuple[Step, ...]
     unread: tuple[Path, ...]
-    ids: Mapping[str, str]
 
 
 def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -> MovePlan:
@@ -229,7 +224,7 @@ def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -
         pages, lost = _pages(listing, old, new)
         unread += lost
         steps += _steps_below(listing, pages, old, new)
-    return MovePlan(tuple(steps), tuple(unread), {old: new})
+    return MovePlan(tuple(steps), tuple(unread))
 
 
 def _refuse_ids(corpus: Corpus, old: str, new: str) -> None:

@@ -237,10 +237,10 @@ def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
     """
     twins = [_twins(corpus, entry_id) for entry_id in ids]
     stamped = {
-        file.path: _stamped(file, twin.digest)
+        file.path: _stamped(file, editions[lang.other].digest)
         for editions in twins
-        for file, twin in zip(editions.values(), reversed(list(editions.values())), strict=True)
-        if file.front.synced_with != twin.digest
+        for lang, file in editions.items()
+        if file.front.synced_with != editions[lang.other].digest
     }
     # Rewrites keep the file time, which may decide which twin is the newer: only the stamp changes, not the text.
     carry_out([Rewrite(path.resolve(), content) for path, content in stamped.items()])

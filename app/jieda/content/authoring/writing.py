@@ -65,8 +65,8 @@ class ContentFolder:
                 done.append(where)
         except OSError as error:
             self._discard(files.keys() - set(done))
-            told = f"; written already: {', '.join(done)}" if done else "; nothing was written"
-            raise AuthoringError(f"{error.strerror or error}{told}") from error
+            written = f"written already: {', '.join(done)}" if done else "nothing was written"
+            raise AuthoringError(f"{error.strerror or error}; {written}") from error
 
     def remove(self, where: str) -> None:
         """Remove a file below the directory. Raises AuthoringError."""
@@ -79,7 +79,8 @@ class ContentFolder:
     def _write_aside(self, where: str, content: bytes) -> None:
         with self._folder(where, make=True) as (folder, name):
             self._check_target(folder, name)
-            remove_leftover(_hidden(name), folder)
+            with suppress(FileNotFoundError):  # of an earlier, interrupted attempt
+                os.unlink(_hidden(name), dir_fd=folder)
             descriptor = os.open(_hidden(name), _NEW, 0o644, dir_fd=folder)
             with os.fdopen(descriptor, "wb") as opened:
                 opened.write(content)
@@ -90,7 +91,7 @@ class ContentFolder:
         """Remove temporary files: on a full disk they would take the space that somebody is about to free."""
         for where in unwritten:
             with suppress(OSError), self._folder(where, make=False) as (folder, name):
-                remove_leftover(_hidden(name), folder)
+                os.unlink(_hidden(name), dir_fd=folder)
 
     def _put(self, where: str) -> None:
         with self._folder(where, make=False) as (folder, name):
@@ -115,7 +116,8 @@ class ContentFolder:
         try:
             for folder in folders:
                 if make:
-                    make_folder(folder, current)
+                    with suppress(FileExistsError):
+                        os.mkdir(folder, 0o755, dir_fd=current)
                 following = os.open(folder, _FOLDER, dir_fd=current)
                 os.close(current)
                 current = following
@@ -136,18 +138,6 @@ def opened(directory: Path) -> Iterator[ContentFolder]:
         yield ContentFolder(root)
     finally:
         os.close(root)
-
-
-def make_folder(folder: str, parent: int) -> None:
-    """Make a folder unless it exists."""
-    with suppress(FileExistsError):
-        os.mkdir(folder, 0o755, dir_fd=parent)
-
-
-def remove_leftover(name: str, folder: int) -> None:
-    """Remove the temporary file of an earlier, interrupted attempt."""
-    with suppress(FileNotFoundError):
-        os.unlink(name, dir_fd=folder)
 
 
 def _hidden(name: str) -> str:
@@ -200,7 +190,10 @@ def carry_out(steps: Sequence[Step]) -> None:
             undo.callback(act())
         undo.pop_all()
         folders.pop_all()
-    _remove_empty(step.source.parent for step in steps if isinstance(step, Rename))
+    for step in steps:
+        if isinstance(step, Rename):
+            with suppress(OSError):  # it is not empty
+                step.source.parent.rmdir()
 
 
 def _make_folders(folder: Path, undo: ExitStack) -> None:
@@ -245,12 +238,6 @@ def _rename(source: Path, target: Path) -> _Undo:
 def _exchange(new: Path, path: Path, kept: Path) -> _Undo:
     new.replace(path)
     return lambda: kept.replace(path)
-
-
-def _remove_empty(folders: Iterable[Path]) -> None:
-    for folder in folders:
-        with suppress(OSError):
-            folder.rmdir()
 
 
 CALLED = "the content directory"

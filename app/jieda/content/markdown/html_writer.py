@@ -36,11 +36,6 @@ def can_open_close(before: str, after: str, inside_word: bool) -> tuple[bool, bo
     return left and (not right or punctuation_before), right and (not left or punctuation_after)
 
 
-def joins_without_space(before: str, after: str) -> bool:
-    """Whether a line break between the two characters is not a space (Han text has no spaces)."""
-    return is_east_asian(before) and is_east_asian(after)
-
-
 def _is_punctuation(character: str) -> bool:
     return unicodedata.category(character)[0] in "PS"
 
@@ -121,7 +116,7 @@ def joins(tokens: Sequence[MarkdownToken], index: int) -> bool:
     """Whether the line break at `index` has Han text on both sides, and so is not a space."""
     before = next((tokens[at].content for at in range(index - 1, -1, -1) if tokens[at].content), " ")
     after = next((tokens[at].content for at in range(index + 1, len(tokens)) if tokens[at].content), " ")
-    return joins_without_space(before[-1], after[0])
+    return is_east_asian(before[-1]) and is_east_asian(after[0])
 
 
 MOST, MOST_IN_LINE = 4096, 300
@@ -136,15 +131,11 @@ _FORMATTER = HtmlFormatter[str](nowrap=True)
 def highlighted(code: str, language: str) -> str:
     """Return escaped HTML with `<span class>` only, whose text is exactly `code`. Code in an unknown language, or too
     long to highlight in a reasonable time, stays plain."""
-    lexer = _lexer(language.lower()) if is_short(code) else None
+    is_short = len(code) <= MOST and max(map(len, code.split("\n"))) <= MOST_IN_LINE
+    lexer = _lexer(language.lower()) if is_short else None
     if lexer is None or "\r" in code:
         return escape(code)
     return _colored(code, lexer)
-
-
-def is_short(code: str) -> bool:
-    """Whether code is short enough to be highlighted."""
-    return len(code) <= MOST and max(map(len, code.split("\n"))) <= MOST_IN_LINE
 
 
 @lru_cache(64)
@@ -245,7 +236,8 @@ def _code_span(place: _Place) -> str:
     attribute = f' class="{kind}"' if kind else ""
     before = place.tokens[place.index - 1].content[-1:] if place.index else ""
     opening = "<wbr>" if text.startswith("-") and before and before in _MAY_END else ""
-    return f"{opening}<code{attribute}>{_flag(text, kind) if kind else _breakable(text)}</code>"
+    code = _flag(text, kind) if kind else " ".join(map(_breakable_word, text.split(" ")))
+    return f"{opening}<code{attribute}>{code}</code>"
 
 
 def flag_kind(word: str) -> str:
@@ -261,12 +253,8 @@ def _flag(text: str, kind: str) -> str:
     return f'<span class="flag">{escape(head[0])}</span>{escape(text[head.end() :])}'
 
 
-def _breakable(text: str) -> str:
-    """Write code with possible line breaks after the separators in names, paths and values."""
-    return " ".join(map(_breakable_word, text.split(" ")))
-
-
 def _breakable_word(word: str) -> str:
+    """Write a word of code with possible line breaks after the separators in names, paths and values."""
     if word.startswith("-") and (kind := flag_kind(word)):
         return f'<span class="{kind}">{_flag(word, kind)}</span>'
     return escape(word if len(word) <= UNBROKEN else _BREAK.sub("\\1\x00", word)).replace("\x00", "<wbr>")
@@ -331,10 +319,6 @@ def _title(token: MarkdownToken) -> str:
     return f' title="{escape(title)}"' if title else ""
 
 
-def _soft_break(place: _Place) -> str:
-    return "" if joins(place.tokens, place.index) else "\n"
-
-
 _WRITERS: Mapping[str, Callable[[_Place], str]] = {
     "inline": _inline,
     "code_inline": _code_span,
@@ -343,7 +327,7 @@ _WRITERS: Mapping[str, Callable[[_Place], str]] = {
     "link_open": _link_open,
     "link_close": _link_close,
     "image": _image,
-    "softbreak": _soft_break,
+    "softbreak": lambda place: "" if joins(place.tokens, place.index) else "\n",
     "hardbreak": lambda _: "<br>\n",
     "hr": lambda _: "<hr>\n",
     # The frame scrolls horizontally on a narrow screen; it is focusable so that keys can scroll it.

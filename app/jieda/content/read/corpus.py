@@ -168,11 +168,6 @@ def _entry_link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
     return ""
 
 
-def twin_changed(file: Outline, twin: Outline) -> bool:
-    """Whether `twin` has changed since `file` was last synced with it; False if it never was."""
-    return bool(file.front.synced_with) and file.front.synced_with != twin.digest
-
-
 def stale_languages(editions: Editions) -> frozenset[Language]:
     """Return the languages of editions that are behind their twin.
 
@@ -183,7 +178,11 @@ def stale_languages(editions: Editions) -> frozenset[Language]:
     if len(editions) < 2:
         return frozenset()
     one, other = editions.values()
-    behind = {file.lang for file, twin in ((one, other), (other, one)) if twin_changed(file, twin)}
+    behind = {
+        file.lang
+        for file, twin in ((one, other), (other, one))
+        if file.front.synced_with not in {"", twin.digest}
+    }
     if len(behind) < 2 or _time(one) == _time(other):
         return frozenset(behind)
     return frozenset({min(one, other, key=_time).lang})

@@ -6,7 +6,7 @@ to its Report.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -126,18 +126,18 @@ def signature(node: Node, report: Report) -> Signature:
     """Return a signature: a line, or `{all: [...], any: [...], unless: [...], confidence: likely, near: N,
     shapes: {...}}`, with something specific in `all`."""
     if not isinstance(node, Fields):
-        return _specific(node, Signature((_signature_line(node),)))
+        return _specific(node, Signature((_signature_line(node, report),)))
     if unknown := set(node.values) - {"all", "any", "unless", "confidence", "near", "shapes"}:
         raise WrongValueError(
             node, f"is not a string (`{min(unknown)}` was read as a key): put single quotes around the line"
         )
     if "all" not in node.values:
         raise WrongValueError(node, "needs `all`, a list of lines that must occur")
-    every = _all_lines(node.values["all"])
+    every = _all_lines(node.values["all"], report)
     if not every:
         raise WrongValueError(node, "needs at least one line in `all`")
-    some = list_of(_signature_item)(node.values["any"], report) if "any" in node.values else ()
-    unless = list_of(_signature_item)(node.values["unless"], report) if "unless" in node.values else ()
+    some = list_of(_signature_line)(node.values["any"], report) if "any" in node.values else ()
+    unless = list_of(_signature_line)(node.values["unless"], report) if "unless" in node.values else ()
     shapes = _shapes(node.values["shapes"]) if "shapes" in node.values else ()
     if shapes and not any(line.count("{shape}") >= PAIR for line in every):
         raise WrongValueError(
@@ -164,11 +164,11 @@ def _shapes(node: Node) -> tuple[tuple[str, str], ...]:
     return tuple(values.items())
 
 
-def _all_lines(node: Node) -> tuple[str, ...]:
+def _all_lines(node: Node, report: Report) -> tuple[str, ...]:
     """Raises WrongValueError for the first faulty line: without it, the others would match logs of other failures."""
     if not isinstance(node, Items):
         raise WrongValueError(node, "must be a list")
-    return tuple(dict.fromkeys(_signature_line(child) for child in node.items))
+    return tuple(dict.fromkeys(_signature_line(child, report) for child in node.items))
 
 
 def _specific(node: Node, signature: Signature) -> Signature:
@@ -177,11 +177,7 @@ def _specific(node: Node, signature: Signature) -> Signature:
     return signature
 
 
-def _signature_item(node: Node, _report: Report) -> str:
-    return _signature_line(node)
-
-
-def _signature_line(node: Node) -> str:
+def _signature_line(node: Node, _report: Report) -> str:
     if not isinstance(node, Scalar) or node.looks_like != "text":
         raise WrongValueError(node, "is not a string: put single quotes around the line")
     text = node.text.strip()
@@ -338,13 +334,18 @@ def read_front_matter(fields: Fields) -> tuple[FrontMatter, tuple[Complaint, ...
             values |= _read_field(row, fields, complaints)
         elif row.required:
             complaints.append(Complaint(fields.line, "field", f"`{row.name}` is missing", row.fatal))
-    complaints.extend(_unknown(fields))
+    known = {row.name for row in FIELDS}
+    for key, line in fields.key_lines.items():
+        if key not in known:
+            complaints.append(Complaint(line, "unknown-key", f"`{key}` is not a field of an edition"))
     return FrontMatter(**values), tuple(complaints)
 
 
 def _read_field(row: Field, fields: Fields, complaints: list[Complaint]) -> dict[str, Any]:
+    rule = "signature" if row.name == "signatures" else "field"
+
     def report(error: WrongValueError, *, fatal: bool = False) -> None:
-        complaints.append(Complaint(error.line, _rule(row.name), f"`{row.name}` {error.message}", fatal))
+        complaints.append(Complaint(error.line, rule, f"`{row.name}` {error.message}", fatal))
 
     before = len(complaints)
     try:
@@ -355,14 +356,3 @@ def _read_field(row: Field, fields: Fields, complaints: list[Complaint]) -> dict
     if row.required and not value and len(complaints) == before:
         complaints.append(Complaint(fields.key_lines[row.name], "field", f"`{row.name}` is empty", row.fatal))
     return {row.name: value}
-
-
-def _rule(name: str) -> str:
-    return "signature" if name == "signatures" else "field"
-
-
-def _unknown(fields: Fields) -> Iterator[Complaint]:
-    known = {row.name for row in FIELDS}
-    for key, line in fields.key_lines.items():
-        if key not in known:
-            yield Complaint(line, "unknown-key", f"`{key}` is not a field of an edition")

@@ -48,17 +48,17 @@ def histories(directory: Path, commit: str, repository: Repository) -> Histories
     for block in repository.word_changes(commit, directory).split("\0")[1:]:
         head, *files = block.split("\ndiff --git ")
         name, day, subject = head.split("\n", 1)[0].split(" ", 2)
-        for told in files:
-            where, *lines = told.split("\n+++ b/", 1)[-1].split("\n")
+        for file in files:
+            where, *lines = file.split("\n+++ b/", 1)[-1].split("\n")
             known = found.setdefault(repository.root / where, [])
-            changed = [line for line in _lines(lines) if not _is_bookkeeping(line)]
+            changed = [line for line in _changed_lines(lines) if not _is_bookkeeping(line)]
             if changed and len(known) < MOST_CHANGES:
                 kept = tuple(changed[:MOST_LINES])
                 known.append(Change(date.fromisoformat(day), name, subject, kept, len(changed) - len(kept)))
     return {path: tuple(changes) for path, changes in found.items() if changes}
 
 
-def _lines(porcelain: list[str]) -> Iterator[tuple[WordPiece, ...]]:
+def _changed_lines(porcelain: list[str]) -> Iterator[tuple[WordPiece, ...]]:
     """Yield the changed lines of a file's word diff, in which each piece is on its own line and `~` ends a line."""
     pieces: list[WordPiece] = []
     for line in porcelain:

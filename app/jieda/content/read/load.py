@@ -82,7 +82,7 @@ class Loaded:
         summaries = {entry_id: each.head.summary for entry_id, each in entries.items()}
         return Library(
             ask=in_memory(summaries.values(), corpus.taxonomy),
-            read_summary=summaries.__getitem__,
+            summary=summaries.__getitem__,
             read_entry=lambda entry_id: self._entry(entries[entry_id]),
             vocabulary=self.vocabulary,
             problems=in_order(self.problems),

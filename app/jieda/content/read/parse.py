@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Self
 
@@ -201,14 +202,12 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
     front, complaints = read_front_matter(fields)
     fatal = any(complaint.fatal for complaint in complaints)
     draft = _says_draft(file.content)
-    problems = tuple(
-        Problem(file.where, complaint.line, complaint.rule, complaint.message, served=not fatal, draft=draft)
-        for complaint in complaints
-    )
+    problem = partial(Problem, file.where, draft=draft)
+    problems = tuple(problem(each.line, each.rule, each.message, served=not fatal) for each in complaints)
     if fatal:
         return None, problems
     _refuse_body(body_text, body_line)
-    unfinished = tuple(_left_to_write(raw))
+    unfinished = tuple(line for line, text in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(text))
     if not front.draft and _only_skeleton(front.title, body_text):
         left = (Problem(file.where, line, "unfinished", ONLY_SKELETON, served=False) for line in unfinished)
         return None, (*problems, *left)
@@ -233,17 +232,8 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
         fix_words=fix.words,
         fix_names_no_option=fix.names_no_option(framework),
     )
-    return ParsedFile(outline, raw, body), (*problems, *_shown_as_written(file.where, body, draft))
-
-
-def _shown_as_written(where: str, body: Body, draft: bool) -> Iterator[Problem]:
-    for line, message in body.unrendered:
-        yield Problem(where, line, "markdown", message, served=True, draft=draft)
-
-
-def _left_to_write(raw: str) -> Iterator[int]:
-    """Yield the numbers of lines that still have text of the skeleton."""
-    return (number for number, line in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(line))
+    unrendered = (problem(line, "markdown", message, served=True) for line, message in body.unrendered)
+    return ParsedFile(outline, raw, body), (*problems, *unrendered)
 
 
 def _refuse_body(body: str, line: int) -> None:
