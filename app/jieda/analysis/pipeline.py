@@ -18,8 +18,8 @@ from jieda.analysis.token import (
     TokenKind,
     is_code,
     name_spans,
-    saying,
     separates,
+    split_runs,
     terms_of,
     word_spans,
 )
@@ -51,12 +51,12 @@ class Analyzer:
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
         self._english = english_words()
-        self._kept_words = lru_cache(CACHED_WORDS)(self._word_or_code)
-        self._kept = lru_cache(CACHED_TEXTS)(self._analyze)
+        self._cached_word = lru_cache(CACHED_WORDS)(self._word_or_code)
+        self._cached = lru_cache(CACHED_TEXTS)(self._analyze)
 
     def analyze(self, text: str) -> Analysis:
         """Return tokens and atoms of any `text`, in time linear in its length."""
-        return self._kept(text) if len(text) <= LONGEST_TEXT else self._analyze(text)
+        return self._cached(text) if len(text) <= LONGEST_TEXT else self._analyze(text)
 
     def key(self, text: str) -> str:
         """Return a key that is equal for texts that differ only in case, width, script, spacing or punctuation."""
@@ -84,7 +84,7 @@ class Analyzer:
         pieces: list[Piece] = []
         apart: list[int] = []
         end = atoms = 0
-        for found, start, is_han in saying(whole):
+        for found, start, is_han in split_runs(whole):
             if separates(whole[end:start]):
                 apart.append(atoms)
             parts = self._han(found) if is_han else self._word(found)
@@ -94,7 +94,7 @@ class Analyzer:
 
     def _han(self, text: str) -> Parts:
         words = [*self._chinese.words(text)]
-        of_grams, spans = (_kept_grams if len(text) <= LONGEST_CACHED else _grams)(len(text))
+        of_grams, spans = (_cached_grams if len(text) <= LONGEST_CACHED else _grams)(len(text))
         grams = [""] * (2 * len(text) - 1)
         grams[::2] = text
         grams[1::2] = map(add, text, text[1:])
@@ -106,7 +106,7 @@ class Analyzer:
         return Parts(RunKind.HAN, texts, kinds, terms, offsets, characters, characters, spans)
 
     def _word(self, text: str) -> Parts:
-        return self._kept_words(text) if len(text) <= LONGEST_CACHED else self._word_or_code(text)
+        return self._cached_word(text) if len(text) <= LONGEST_CACHED else self._word_or_code(text)
 
     def _word_or_code(self, text: str) -> Parts:
         folded = text.casefold()
@@ -155,7 +155,7 @@ def _grams(length: int) -> tuple[Offsets, Spans]:
     return (*chain.from_iterable(pairs), length - 1, length), spans
 
 
-_kept_grams = lru_cache(LONGEST_CACHED)(_grams)
+_cached_grams = lru_cache(LONGEST_CACHED)(_grams)
 
 
 class Mention(NamedTuple):
@@ -191,7 +191,7 @@ class Glossary:
     def __init__(self, groups: Sequence[GlossaryGroup], analyzer: Analyzer) -> None:
         self.groups = tuple(groups)
         self._analyzer = analyzer
-        self._kept = lru_cache(CACHED_TEXTS)(self._read)
+        self._cached = lru_cache(CACHED_TEXTS)(self._read)
         self._root = _GlossaryNode()
         for number, group in enumerate(self.groups):
             for word in group.words:
@@ -208,7 +208,7 @@ class Glossary:
 
     def read(self, text: str) -> GlossedText:
         """Analyze `text` as for the index."""
-        return self._kept(text) if len(text) <= LONGEST_TEXT else self._read(text)
+        return self._cached(text) if len(text) <= LONGEST_TEXT else self._read(text)
 
     def _read(self, text: str) -> GlossedText:
         analysis = self._analyzer.analyze(text)

@@ -305,8 +305,7 @@ CODE_OR_WORD = (
     rf"(?:(?:::|->|==|//|(?P<open>\[)|[-.:/\\=+@#*]|\]\[|\]\.){WORD_CHARACTER}+|'[a-z]{{1,2}}(?!{WORD_CHARACTER}))*"
     r"(?:(?(open)\]|(?!))|\+\+|#)?"
 )
-SAYING = rf"(?P<HAN>[{HAN}]+)|(?P<TEXT>{CODE_OR_WORD})"
-SAID = re.compile(SAYING)
+RUN = re.compile(rf"(?P<HAN>[{HAN}]+)|(?P<TEXT>{CODE_OR_WORD})")
 SEPARATING = re.compile(r"[^\s_`*\-\u00ad\u200b-\u2015]")
 """A character that separates the words around it: anything but space, marks that join words (dashes, invisible
 characters) and markup (`code`, *emphasis*)."""
@@ -316,13 +315,13 @@ INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 
 def runs_of(text: str) -> Iterator[Run]:
     """Yield the runs of a folded text, in order."""
-    for found, start, is_han in saying(text):
+    for found, start, is_han in split_runs(text):
         yield Run(found, start, RunKind.HAN if is_han else RunKind.CODE if is_code(found) else RunKind.WORD)
 
 
-def saying(text: str) -> Iterator[tuple[str, int, bool]]:
+def split_runs(text: str) -> Iterator[tuple[str, int, bool]]:
     """Yield text, start and whether it is Han for each run, without distinguishing words from code."""
-    for match in SAID.finditer(text):
+    for match in RUN.finditer(text):
         yield match.group(), match.start(), match.lastgroup == "HAN"
 
 

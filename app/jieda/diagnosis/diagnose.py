@@ -35,7 +35,7 @@ from jieda.entry import Entry, Language, Signature
 from jieda.log.formats import compile_formats
 from jieda.log.layout import layout_of
 from jieda.log.lines import physical_lines, strip_codes
-from jieda.log.traceback import ParsedLog, parse, shown_by
+from jieda.log.traceback import ParsedLog, parse, find_passages
 from jieda.versions import Packages, doubtful_version
 
 MOST_LINES = 8
@@ -74,7 +74,7 @@ class Diagnoser:
         """Diagnose `text`, a log of any size; `framework` is the one that the user names, if any."""
         parsed = parse(text, self.formats)
         origin = self._detective.origin(parsed, framework)
-        shown = shown_by(parsed, self.formats)
+        shown = find_passages(parsed, self.formats)
         hits: dict[str, list[SignatureHit]] = {}
         for hit in self._doubt_wrappers(self.signatures.find(parsed), parsed):
             hits.setdefault(hit.entry_id, []).append(hit)

@@ -18,7 +18,7 @@ from jieda.analysis.words import is_function_word
 from jieda.diagnosis.signatures import SignatureIndex
 from jieda.entry import Entry, Signature
 from jieda.log.formats import Formats, without_values
-from jieda.log.traceback import parse, shown_by
+from jieda.log.traceback import parse, find_passages
 from jieda.log_knowledge import Background, LogKnowledge
 from jieda.signature import literal_text
 
@@ -192,7 +192,7 @@ class FactReader:
         shown = (
             passage.text
             for log in samples
-            for passage in shown_by(parse(log, self.formats), self.formats).passages
+            for passage in find_passages(parse(log, self.formats), self.formats).passages
         )
         counts: Counter[str] = Counter()
         for text in chain(_failure_texts(entry), shown):

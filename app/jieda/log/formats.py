@@ -38,8 +38,6 @@ _VALUES = (
 )
 # No value begins with another character, so the regex skips most places of a message.
 _BEGINNING = r"(?=[\da-fgnrGR\['\"~./+-])"
-_WORDLESS = tuple((name, pattern) for name, pattern in _VALUES if name not in {"device", "quoted"})
-
 
 _CODE = re.compile(r"(?<!\w)(?<!\+ )0x[0-9a-fA-F]{2,8}\b")
 """More digits make an address, and `+ 0x…` is an offset."""
@@ -55,7 +53,7 @@ def _pattern(values: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
 
 
 _ANY_VALUE = _pattern(_VALUES)
-_WORDLESS_VALUE = _pattern(_WORDLESS)
+_WORDLESS_VALUE = _pattern(tuple(each for each in _VALUES if each[0] not in {"device", "quoted"}))
 
 
 def mask(message: str) -> str:
@@ -89,7 +87,7 @@ _MESSAGE = 300
 
 MODULE = r"(?:[A-Za-z_]\w{0,80}\.){0,10}"
 PYTHON_ENDINGS = ("Error", "Exception", "Interrupt", "Exit")
-_TELLING = ("traceback (most", "file ", ".py", "frame #", " raise ", " of the ", "error: ", "assert ")
+_PYTHON_CLUES = ("traceback (most", "file ", ".py", "frame #", " raise ", " of the ", "error: ", "assert ")
 """Python's own words: a line that is more than text has one of these, or of the formats' words."""
 
 
@@ -120,7 +118,7 @@ class Formats:
     `prefix` has the group `source`; it gives equal results for lines that `digits` maps to the same text. The last
     group of `repeats` is the count, that of `remote` an exception. `exception` matches type and message in a line that
     names an exception, `raises` the type in a source line. A line that is more than text matches one of `families` or
-    has one of the words of `telling`, whatever the case; `anchors` searches for the anchors of these words and of the
+    has one of the words of `clues`, whatever the case; `anchors` searches for the anchors of these words and of the
     families. Each pattern of `trouble` comes with a case-folded word that every match has.
     """
 
@@ -135,15 +133,15 @@ class Formats:
     meanings: Mapping[str, str]
     exception: re.Pattern[str]
     raises: re.Pattern[str]
-    telling: Mapping[str, str]
+    clues: Mapping[str, str]
     digits: Mapping[int, str]
     trouble: tuple[tuple[str, re.Pattern[str]], ...]
     no_trouble: re.Pattern[str]
 
     @property
-    def failing(self) -> tuple[str, ...]:
+    def failure_words(self) -> tuple[str, ...]:
         """Case-folded words; a line that reports a failure has at least one."""
-        exceptions = (words for words in self.telling if words not in _TELLING)
+        exceptions = (words for words in self.clues if words not in _PYTHON_CLUES)
         return tuple(dict.fromkeys((*exceptions, *(each.line.anchor for each in self.families))))
 
     def tells_of_trouble(self, text: str) -> bool:
@@ -158,7 +156,7 @@ class Formats:
 
 
 def compile_formats(failures: Failures) -> Formats:
-    """Compile `failures`."""
+    """Compile the formats of failures.yaml."""
     level = f"(?:{'|'.join(map(re.escape, sorted(failures.levels, key=len, reverse=True))) or '(?!)'})"
     endings = sorted({*PYTHON_ENDINGS, *failures.exception_endings}, key=len, reverse=True)
     ending = f"(?:{'|'.join(map(re.escape, endings))})"
@@ -170,32 +168,32 @@ def compile_formats(failures: Failures) -> Formats:
         for family in failures.families
         for line in family.lines
     )
-    telling = {
+    clues = {
         words.casefold(): max(words.casefold().split(), key=len)
-        for words in (*_TELLING, *endings, *map(_longest_word, failures.remote))
+        for words in (*_PYTHON_CLUES, *endings, *map(_longest_word, failures.remote))
     }
     return Formats(
         prefix=_prefixes(failures, level),
-        repeats=_any_of(_matched(line, REPEATS) for line in failures.repeats),
+        repeats=_compile_any(_pattern_of(line, REPEATS) for line in failures.repeats),
         message_fields=failures.message_fields,
         level_fields=failures.level_fields,
         wrappers=frozenset(failures.wrappers),
-        remote=_any_of(r"\s{0,40}" + _matched(line, REMOTE) for line in failures.remote),
+        remote=_compile_any(r"\s{0,40}" + _pattern_of(line, REMOTE) for line in failures.remote),
         families=families,
-        anchors=AnchorIndex((*(each.line.anchor for each in families), *telling.values())),
+        anchors=AnchorIndex((*(each.line.anchor for each in families), *clues.values())),
         meanings={family.name: family.meaning for family in failures.families if family.meaning},
         exception=re.compile(rf"{before}({name})(?::\s?(.*)|\s*)$"),
         raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
-        telling=telling,
+        clues=clues,
         digits=_digits(failures),
         trouble=tuple(
             (
                 max(word.casefold().split(), key=len),
-                re.compile(_beginning(word) + (ends if word[-1:].isascii() else ""), re.IGNORECASE),
+                re.compile(_start_of(word) + (ends if word[-1:].isascii() else ""), re.IGNORECASE),
             )
             for word in failures.troubled
         ),
-        no_trouble=re.compile("|".join((_AT_ZERO, *map(_beginning, failures.untroubled))), re.IGNORECASE),
+        no_trouble=re.compile("|".join((_AT_ZERO, *map(_start_of, failures.untroubled))), re.IGNORECASE),
     )
 
 
@@ -215,12 +213,12 @@ def _longest_word(line: str) -> str:
     return max(words, key=len, default="(")
 
 
-def _beginning(word: str) -> str:
+def _start_of(word: str) -> str:
     named = word[:1].isascii() and word[:1].isalnum()
     return (_WORD_BEGINS if named else "") + re.escape(word).replace(r"\ ", r"\s{1,20}")
 
 
-def _any_of(patterns: Iterable[str]) -> re.Pattern[str] | None:
+def _compile_any(patterns: Iterable[str]) -> re.Pattern[str] | None:
     alternatives = "|".join(patterns)
     return re.compile(alternatives) if alternatives else None
 
@@ -230,14 +228,14 @@ def _prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:
     grammar = replace(PREFIXES, closed={**PREFIXES.closed, "level": level})
 
     def pattern(lines: Iterable[str]) -> str:
-        return "|".join(_matched(line, grammar) for line in sorted(lines, key=len, reverse=True))
+        return "|".join(_pattern_of(line, grammar) for line in sorted(lines, key=len, reverse=True))
 
     naming = pattern(line for each in failures.prefixes if each.source for line in each.lines)
     others = pattern(line for each in failures.prefixes if not each.source for line in each.lines)
-    return _any_of(filter(None, (f"(?P<source>{naming})" if naming else "(?P<source>(?!))", others)))
+    return _compile_any(filter(None, (f"(?P<source>{naming})" if naming else "(?P<source>(?!))", others)))
 
 
-def _matched(line: str, grammar: Grammar) -> str:
+def _pattern_of(line: str, grammar: Grammar) -> str:
     """Return the pattern of a line. A space at its end must follow, but is not consumed: it may be indentation."""
     written = line.rstrip(" ")
     end = _SPACES_BEHIND[min(len(line) - len(written), 2)]
@@ -302,21 +300,21 @@ def read_lines(texts: Sequence[str], formats: Formats) -> Mapping[int, LineRead]
     folded = "\n".join(texts).casefold()
     found = formats.anchors.find(folded)
     families = [each for each in formats.families if each.line.anchor in found]
-    telling = {words for words, anchor in formats.telling.items() if anchor in found}
-    if not telling and not families:
+    clues = {words for words, anchor in formats.clues.items() if anchor in found}
+    if not clues and not families:
         return {}
     lines = folded.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     places = {
         place
-        for words in telling.union(each.line.anchor for each in families)
-        for place in _holding(words, folded, starts)
+        for words in clues.union(each.line.anchor for each in families)
+        for place in _lines_with(words, folded, starts)
     }
     reads = ((place, _classify(texts[place], lines[place], formats, families)) for place in sorted(places))
     return {place: read for place, read in reads if read.kind is not LineKind.TEXT}
 
 
-def _holding(words: str, folded: str, starts: Sequence[int]) -> Iterator[int]:
+def _lines_with(words: str, folded: str, starts: Sequence[int]) -> Iterator[int]:
     at = folded.find(words)
     while at >= 0:
         place = bisect_right(starts, at) - 1
@@ -336,7 +334,12 @@ def _classify(line: str, folded: str, formats: Formats, families: Sequence[Famil
         return LineRead(LineKind.RAISING, found[1])
     if " of the " in line and any(words in line for words in _CHAINS):
         return _CHAIN_READ
-    return _exception(line, formats) or _of_family(line, folded, families) or _inline(line) or TEXT_READ
+    return (
+        _exception(line, formats)
+        or _family_line(line, folded, families)
+        or _mentioned_exception(line)
+        or TEXT_READ
+    )
 
 
 _HEADER_READ, _CHAIN_READ, TEXT_READ = map(LineRead, (LineKind.HEADER, LineKind.CHAIN, LineKind.TEXT))
@@ -363,7 +366,7 @@ def _exception(line: str, formats: Formats) -> LineRead | None:
     return LineRead(LineKind.EXCEPTION, type_, message.strip(), 0, True)
 
 
-def _of_family(line: str, folded: str, families: Sequence[FamilyLine]) -> LineRead | None:
+def _family_line(line: str, folded: str, families: Sequence[FamilyLine]) -> LineRead | None:
     for family in families:
         if family.line.anchor in folded and (message := family.find(line)):
             return LineRead(LineKind.FAMILY, family.name, message)
@@ -372,10 +375,9 @@ def _of_family(line: str, folded: str, families: Sequence[FamilyLine]) -> LineRe
     return None
 
 
-def _inline(line: str) -> LineRead | None:
+def _mentioned_exception(line: str) -> LineRead | None:
     """Find an exception named in the middle of a line, as in prose or in a message of another system."""
-    if ("Error" in line or "Exception" in line) and not _NOT_RAISED_HERE.search(line):
-        found = _INLINE.search(line)
-        if found:
-            return LineRead(LineKind.EXCEPTION, found[1], found[2].strip())
-    return None
+    if ("Error" not in line and "Exception" not in line) or _NOT_RAISED_HERE.search(line):
+        return None
+    found = _INLINE.search(line)
+    return LineRead(LineKind.EXCEPTION, found[1], found[2].strip()) if found else None

@@ -81,7 +81,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     """Read a paste: each distinct line once, and the process that printed each row."""
     text = strip_codes(text)
     physical = physical_lines(text)
-    decorated = _decorated(dict.fromkeys(physical), text, formats)
+    decorated = _find_decorated(dict.fromkeys(physical), text, formats)
     index: dict[str, int] = {}
     rows: list[int] = []
     places: list[int] = []
@@ -95,7 +95,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
             places.append(number)
         else:
             if line not in seen:
-                seen[line] = _read(line, index, formats)
+                seen[line] = _read_line(line, index, formats)
             width, read = seen[line]
             if width and read:
                 margins[number] = width, read[0][0]
@@ -110,7 +110,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     return FoldedLog(tuple(index), numbers, rows, places, printed, processes, margins)
 
 
-def _decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset[str]:
+def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset[str]:
     """Return the distinct lines of `text` that need processing; most lines of a long log are plain and do not."""
     prefixed = formats.prefix.match if formats.prefix else lambda _: None
     others = [
@@ -130,23 +130,25 @@ def _decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset
     return frozenset(found).union(line for search in others for line in lines if search(line))
 
 
-def _read(physical: str, index: dict[str, int], formats: Formats) -> tuple[int, list[tuple[str, int, int]]]:
+def _read_line(
+    physical: str, index: dict[str, int], formats: Formats
+) -> tuple[int, list[tuple[str, int, int]]]:
     """Return the width of a physical line's prefixes, and for each text in it the source, the number in `index` and the
     times printed; adds new texts to `index`."""
     rows: list[tuple[str, int, int]] = []
     width = 0
-    for written in _unwrapped(physical, formats):
-        for piece in _pieces(written):
-            source, start = _prefix(piece, formats.prefix)
+    for written in _unwrap(physical, formats):
+        for piece in _cut_long(written):
+            source, start = _find_prefix(piece, formats.prefix)
             if not rows and physical.startswith(piece):
                 width = start
-            line, times = _without_repeats(piece[start:].rstrip(_AFTER), formats.repeats)
-            if line in index or _says_something(line):
+            line, times = _split_repeats(piece[start:].rstrip(_AFTER), formats.repeats)
+            if line in index or _has_text(line):
                 rows.append((source, index.setdefault(line, len(index)), times))
     return width, rows
 
 
-def _unwrapped(line: str, formats: Formats) -> list[str]:
+def _unwrap(line: str, formats: Formats) -> list[str]:
     """Unpack a physical line: the states of a progress bar, or the text inside a JSON log record."""
     if "\r" in line:
         return [state for state in line.split("\r") if state]
@@ -173,13 +175,13 @@ def _json_text(line: str, formats: Formats) -> str:
     return strip_codes(f"{level.upper()}: {text}" if alarming else text)
 
 
-def _pieces(line: str) -> Sequence[str]:
+def _cut_long(line: str) -> Sequence[str]:
     if len(line) <= PIECE:
         return (line,)
     return [line[start : start + PIECE] for start in range(0, len(line) - OVERLAP, PIECE - OVERLAP)]
 
 
-def _prefix(line: str, prefix: re.Pattern[str] | None) -> tuple[str, int]:
+def _find_prefix(line: str, prefix: re.Pattern[str] | None) -> tuple[str, int]:
     """Return the process that printed a line (empty if unknown), and the offset of its text. Indentation is kept."""
     source, start, tried = "", 0, 0
     while prefix and tried < _MOST_PREFIXES and (found := prefix.match(line, start)):
@@ -191,14 +193,14 @@ def _prefix(line: str, prefix: re.Pattern[str] | None) -> tuple[str, int]:
     return source, start
 
 
-def _without_repeats(line: str, repeats: re.Pattern[str] | None) -> tuple[str, int]:
+def _split_repeats(line: str, repeats: re.Pattern[str] | None) -> tuple[str, int]:
     found = repeats.search(line) if repeats else None
     if found is None:
         return line, 1
     return line[: found.start()].rstrip(), int(found[found.lastindex]) if found.lastindex else 1
 
 
-def _says_something(line: str) -> bool:
+def _has_text(line: str) -> bool:
     return bool(line.strip(_DECORATION)) and not ("%|" in line and _TQDM.search(line))
 
 
@@ -241,7 +243,7 @@ class LogWindow:
         """Bytes read so far."""
         self._limit = limit
         self._formats = formats
-        self._words = tuple(word.encode() for word in formats.failing)
+        self._words = tuple(word.encode() for word in formats.failure_words)
         self._held = bytearray()
         self._gone = 0
         self._lines_gone = 0
@@ -314,11 +316,11 @@ class LogWindow:
             if shape not in self._shapes:
                 self._shapes.add(shape)
                 fresh.setdefault(line, start)
-        found = self._first_failing(tuple(fresh))
+        found = self._find_failure(tuple(fresh))
         if found is not None:
             self._failure = self._gone + begin + fresh[found]
 
-    def _first_failing(self, lines: tuple[bytes, ...]) -> bytes | None:
+    def _find_failure(self, lines: tuple[bytes, ...]) -> bytes | None:
         texts = [line.decode("utf-8", "replace").replace("\r", " ") for line in lines]
         log = fold("\n".join(texts), self._formats)
         reads = read_lines(log.texts, self._formats)

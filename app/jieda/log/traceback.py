@@ -29,8 +29,6 @@ SOURCE_LINES = 10
 """Most lines between a `raise` and the exception that it raises."""
 _MESSAGE_LENGTH = 600
 _DIGITS = str.maketrans(dict.fromkeys("0123456789", "1"))
-_ONCE = (1, "")
-_BEGINNINGS = (LineKind.HEADER, LineKind.REMOTE)
 
 
 class Frame(NamedTuple):
@@ -98,7 +96,7 @@ def parse(text: str, formats: Formats) -> ParsedLog:
     tells = bytes(map(reads.__contains__, folded.rows))
     row, listening = tells.find(1), 0
     while 0 <= row < len(tells):
-        times, source = folded.printed.get(row, _ONCE)
+        times, source = folded.printed.get(row, (1, ""))
         reader = readers.get(source)
         if reader is None:
             reader = readers[source] = _StreamReader(folded.texts, reads, formats.wrappers)
@@ -115,7 +113,7 @@ def parse(text: str, formats: Formats) -> ParsedLog:
         raised.extend(reader.raised)
         for frame in reader.all_frames:
             frames.setdefault((frame.path, frame.line, frame.function), frame)
-    once, occurrences = _fold(raised)
+    once, occurrences = _merge_occurrences(raised)
     return ParsedLog(
         folded.texts,
         folded.numbers,
@@ -127,7 +125,9 @@ def parse(text: str, formats: Formats) -> ParsedLog:
     )
 
 
-def _fold(raised: Iterable[LoggedFailure]) -> tuple[tuple[LoggedFailure, ...], tuple[FailurePlace, ...]]:
+def _merge_occurrences(
+    raised: Iterable[LoggedFailure],
+) -> tuple[tuple[LoggedFailure, ...], tuple[FailurePlace, ...]]:
     """Return each failure once, and all occurrences: failures that differ only in values and ranks are one.
 
     A repeated message without its traceback, as Ray shortens repeated output, counts as the same failure.
@@ -187,29 +187,29 @@ class _StreamReader:
             last, source = self._frames[-1], self._texts[place].strip()
             self._frames[-1] = Frame(last.path, last.line, last.function, source, last.number)
             self.all_frames[-1] = self._frames[-1]
-        elif read.kind in _BEGINNINGS:
-            self._begin(read, number, times)
+        elif read.kind is LineKind.HEADER or read.kind is LineKind.REMOTE:
+            self._begin_traceback(read, number, times)
         elif read.kind is LineKind.TEXT:
             self._text(self._texts[place], number, times)
         elif read.kind is LineKind.RAISING:
             self._raising = (read.first, number, times)
         elif read.kind is not LineKind.CHAIN:
-            self._raise(read, number, times)
+            self._add_exception(read, number, times)
         self.listening = bool(self._frames) or self._unfinished()
 
     def end(self) -> None:
         """Finish reading: a truncated traceback still counts as a failure if it names the exception."""
         if self._remote is not None and self._remote[0]:
             name, number, times = self._remote
-            self._add(LoggedFailure(name, "", number, times, self._taken_frames(), verbatim=True))
+            self._add(LoggedFailure(name, "", number, times, self._take_frames(), verbatim=True))
         elif self._frames:
-            self._raise_what_the_source_raises()
+            self._add_raising()
         self._remote = None
 
     def _is_source(self, read: LineRead, text: str) -> bool:
         return text[:3].isspace() or (read.kind is LineKind.TEXT and raised_at_the_end(text) is None)
 
-    def _begin(self, read: LineRead, number: int, times: int) -> None:
+    def _begin_traceback(self, read: LineRead, number: int, times: int) -> None:
         if self._frames:
             self.end()
         self._frames = []
@@ -218,7 +218,7 @@ class _StreamReader:
 
     def _text(self, text: str, number: int, times: int) -> None:
         if self._frames and (read := raised_at_the_end(text)):
-            self._raise(read, number, times)
+            self._add_exception(read, number, times)
         elif self._unfinished():
             last = self.raised[-1]
             self.raised[-1] = last._replace(
@@ -229,24 +229,24 @@ class _StreamReader:
         """Whether the last failure's message continues on the next line."""
         return not self._frames and bool(self.raised) and self.raised[-1].message[-1:] in {"", ":"}
 
-    def _raise(self, read: LineRead, number: int, times: int) -> None:
+    def _add_exception(self, read: LineRead, number: int, times: int) -> None:
         type_, message = read.first, read.second[:_MESSAGE_LENGTH]
         if (
             self._raising
             and type_.rpartition(".")[2] in self._wrappers
             and number <= self._raising[1] + SOURCE_LINES
         ):
-            self._raise_what_the_source_raises()
+            self._add_raising()
         self._raising = None
-        frames = self._taken_frames()
+        frames = self._take_frames()
         if not message and type_ == "AssertionError":
             message = self._assertion(frames)
         self._add(LoggedFailure(type_, message, number, times, frames, read.verbatim))
 
-    def _raise_what_the_source_raises(self) -> None:
+    def _add_raising(self) -> None:
         if self._raising and self._raising[0].rpartition(".")[2] not in self._wrappers:
             name, number, times = self._raising
-            self._add(LoggedFailure(name, "", number, times, self._taken_frames(), verbatim=True))
+            self._add(LoggedFailure(name, "", number, times, self._take_frames(), verbatim=True))
         self._raising = None
 
     def _assertion(self, frames: tuple[Frame, ...]) -> str:
@@ -257,7 +257,7 @@ class _StreamReader:
             return self.raised.pop().message
         return ""
 
-    def _taken_frames(self) -> tuple[Frame, ...]:
+    def _take_frames(self) -> tuple[Frame, ...]:
         if not self._frames:
             return ()
         frames, self._frames = tuple(self._frames[-MOST_FRAMES:]), []
@@ -270,7 +270,7 @@ class _StreamReader:
 
 SHORT_PASTE = 12
 """A paste of up to this many lines is one passage: a person chose or wrote these lines."""
-LOOKED_AT = 400
+EDGE_LINES = 400
 """Lines at either end of a log that are searched for words of trouble."""
 LONGEST_PASSAGE = 600
 LONGEST_QUERY = 200
@@ -317,7 +317,7 @@ class LogPassages:
         return text if len(text) <= LONGEST_QUERY else text[:LONGEST_QUERY].rpartition(" ")[0]
 
 
-def shown_by(parsed: ParsedLog, formats: Formats) -> LogPassages:
+def find_passages(parsed: ParsedLog, formats: Formats) -> LogPassages:
     """Return the passages of a log: a short paste as a whole, else its failures, else its loudest lines."""
     meanings = " ".join(dict.fromkeys(formats.meanings.get(one.type, "") for one in parsed.raised))
     if len(parsed.texts) <= SHORT_PASTE and not any(one.frames for one in parsed.raised):
@@ -327,14 +327,14 @@ def shown_by(parsed: ParsedLog, formats: Formats) -> LogPassages:
     elif parsed.raised:
         causes = [one for one in parsed.raised if one.name not in formats.wrappers] or parsed.raised
         passages = [
-            _passage(_words(one, formats), _indexes(parsed, {one.line}), failure=True)
+            _passage(_failure_text(one, formats), _indexes(parsed, one.line), failure=True)
             for one in causes[-MOST_FAILURES:][::-1]
         ]
     else:
-        loud = _loudest(parsed, formats)
+        loud = _loudest_lines(parsed, formats)
         text = "\n".join(parsed.texts[index] for index in loud)
         passages = [_passage(text, loud, failure=False)]
-    looked_at = (*parsed.texts[:LOOKED_AT], *parsed.texts[-LOOKED_AT:])
+    looked_at = (*parsed.texts[:EDGE_LINES], *parsed.texts[-EDGE_LINES:])
     troubled = bool(parsed.raised) or any(map(formats.tells_of_trouble, looked_at))
     return LogPassages(tuple(passages), troubled)
 
@@ -344,19 +344,18 @@ def _passage(text: str, lines: tuple[int, ...], *, failure: bool) -> Passage:
     return Passage(without_values(begins)[:LONGEST_PASSAGE], lines, failure, codes_in(begins)[:MOST_CODES])
 
 
-def _words(one: LoggedFailure, formats: Formats) -> str:
+def _failure_text(one: LoggedFailure, formats: Formats) -> str:
     inner = one.frames[-1] if one.frames else None
     place = f"{inner.function} {inner.source}" if inner and not inner.source.startswith("raise") else ""
     return f"{one.name} {one.message} {place} {formats.meanings.get(one.type, '')}"
 
 
-def _loudest(parsed: ParsedLog, formats: Formats) -> tuple[int, ...]:
+def _loudest_lines(parsed: ParsedLog, formats: Formats) -> tuple[int, ...]:
     """Return the last lines with words of trouble, or just the last lines if there are none."""
-    last = range(len(parsed.texts))[-LOOKED_AT:]
+    last = range(len(parsed.texts))[-EDGE_LINES:]
     loud = [index for index in last if formats.tells_of_trouble(parsed.texts[index])]
     return tuple(loud[-LOUDEST:]) or tuple(last[-LOUDEST:])
 
 
-def _indexes(parsed: ParsedLog, numbers: Iterable[int]) -> tuple[int, ...]:
-    wanted = frozenset(numbers)
-    return tuple(index for index, number in enumerate(parsed.numbers) if number in wanted)
+def _indexes(parsed: ParsedLog, line: int) -> tuple[int, ...]:
+    return tuple(index for index, number in enumerate(parsed.numbers) if number == line)

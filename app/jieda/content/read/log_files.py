@@ -39,19 +39,19 @@ Value = TypeVar("Value", Programs, Failures)
 def read_log_knowledge(programs: SharedTexts, failures: SharedTexts) -> LogKnowledge:
     """Return the built-in knowledge, as changed by the files. Raises ContentError."""
     return LogKnowledge(
-        programs=_stacked(PROGRAMS, Programs(), programs, _programs),
-        failures=_stacked(FAILURES, Failures(), failures, _failures),
+        programs=_merge_files(PROGRAMS, Programs(), programs, _programs),
+        failures=_merge_files(FAILURES, Failures(), failures, _failures),
     )
 
 
-def _stacked(name: str, below: Value, files: SharedTexts, read: Callable[[Fields], Value]) -> Value:
+def _merge_files(name: str, below: Value, files: SharedTexts, read: Callable[[Fields], Value]) -> Value:
     built_in = BUILT_IN / name
     for path, text in ((built_in, built_in.read_text(encoding="utf-8")), *files):
-        below = read_whole(path, text, read_fields, partial(_on_top, below, read))
+        below = read_whole(path, text, read_fields, partial(_apply_file, below, read))
     return below
 
 
-def _on_top(below: Value, read: Callable[[Fields], Value], fields: Fields) -> Value:
+def _apply_file(below: Value, read: Callable[[Fields], Value], fields: Fields) -> Value:
     """Apply a file on top of `below`: remove what it names under `without`, then add and replace."""
     without = fields.values.get(WITHOUT, Fields({}, {}, fields.line))
     if not isinstance(without, Fields):
@@ -62,7 +62,7 @@ def _on_top(below: Value, read: Callable[[Fields], Value], fields: Fields) -> Va
     lists = {_KEY.get(each.name, each.name): each.name for each in fields_of(below)}
     only(without, lists)
     joined = {
-        field: _joined(_left(getattr(below, field), key, without), getattr(above, field))
+        field: _merge(_without(getattr(below, field), key, without), getattr(above, field))
         for key, field in lists.items()
     }
     return type(below)(**joined)
@@ -72,7 +72,7 @@ _KEY = {"by_id": "programs"}
 """Names of fields in the file that differ from those in the code."""
 
 
-def _left(values: Any, key: str, without: Fields) -> Any:
+def _without(values: Any, key: str, without: Fields) -> Any:
     names = _words(without, key)
     there = set(values) if isinstance(values, Mapping) else {getattr(each, "name", each) for each in values}
     if unknown := [name for name in names if name not in there]:
@@ -84,7 +84,7 @@ def _left(values: Any, key: str, without: Fields) -> Any:
     return tuple(each for each in values if getattr(each, "name", each) not in names)
 
 
-def _joined(below: Any, above: Any) -> Any:
+def _merge(below: Any, above: Any) -> Any:
     """Merge both; of equal ids or names, the one in `above` is kept. Items of `above` come first in lists."""
     if isinstance(below, Mapping):
         return {**below, **above}
@@ -122,7 +122,7 @@ def _parsed(node: Node, text: str, parse: Callable[[str], object]) -> str:
     return text
 
 
-def _in(grammar: Grammar) -> Callable[[str], object]:
+def _parser_of(grammar: Grammar) -> Callable[[str], object]:
     return lambda text: parts_of(text, grammar)
 
 
@@ -166,20 +166,20 @@ def _failures(fields: Fields) -> Failures:
     return Failures(
         levels=_words(fields, "levels"),
         prefixes=tuple(_prefix(node) for node in _items(fields, "prefixes")),
-        repeats=_lines(fields, "repeats", _in(REPEATS)) if "repeats" in fields.values else (),
+        repeats=_lines(fields, "repeats", _parser_of(REPEATS)) if "repeats" in fields.values else (),
         message_fields=_words(fields, "message_fields"),
         level_fields=_words(fields, "level_fields"),
         wrappers=_words(fields, "wrappers"),
-        remote=_lines(fields, "remote", _in(REMOTE)) if "remote" in fields.values else (),
+        remote=_lines(fields, "remote", _parser_of(REMOTE)) if "remote" in fields.values else (),
         exception_endings=_words(fields, "exception_endings"),
         families=tuple(_family(node) for node in _items(fields, "families")),
-        troubled=_spoken(fields, "troubled"),
-        untroubled=_spoken(fields, "untroubled"),
+        troubled=_words_by_language(fields, "troubled"),
+        untroubled=_words_by_language(fields, "untroubled"),
         word_endings=_words(fields, "word_endings"),
     )
 
 
-def _spoken(fields: Fields, name: str) -> tuple[str, ...]:
+def _words_by_language(fields: Fields, name: str) -> tuple[str, ...]:
     by_language = fields.values.get(name, Fields({}, {}, fields.line))
     if not isinstance(by_language, Fields):
         raise WrongValueError(by_language, f"`{name}` must have a list for each language")
@@ -194,7 +194,7 @@ def _name(node: Fields) -> str:
 
 def _prefix(node: Fields) -> Prefix:
     only(node, ("name", "source", "lines", "examples"))
-    lines = _lines(node, "lines", _in(PREFIXES))
+    lines = _lines(node, "lines", _parser_of(PREFIXES))
     return Prefix(_name(node), lines, switched(node, "source", default=False), _lines(node, "examples"))
 
 
