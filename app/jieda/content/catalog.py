@@ -153,16 +153,10 @@ class Listed(Sequence[Value]):
         if not isinstance(place, slice):
             number = range(len(self))[place]
             return self._read(self._ids(number, 1)[0])
-        start, stop, step = place.start or 0, place.stop, place.step or 1
-        if stop is not None and 0 <= start <= stop and step == 1:
-            # The start of a long list: its length is not needed.
+        start, stop = place.start or 0, place.stop
+        if stop is not None and 0 <= start <= stop and place.step is None:
             return tuple(map(self._read, self._ids(start, stop - start)))
-        places = range(len(self))[place]
-        if not places:
-            return ()
-        first = min(places[0], places[-1])
-        ids = self._ids(first, abs(places[-1] - places[0]) + 1)
-        return tuple(self._read(ids[number - first]) for number in places)
+        return tuple(map(self._read, self._ids(0, -1)[place]))
 
     def __iter__(self) -> Iterator[Value]:
         return map(self._read, self._ids(0, -1))

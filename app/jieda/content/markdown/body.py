@@ -1,4 +1,4 @@
-"""Parses the body of an edition into structure, plain text and safe HTML; no other module uses markdown-it.
+"""Parses the body of an edition into structure, plain text and safe HTML; no other package uses markdown-it.
 
 All of it comes from one stream of tokens. Raw HTML is off, so a tag in the source appears as text; which addresses
 may become a link or an image is an allow-list (`jieda.content.markdown.links`).
@@ -58,7 +58,7 @@ class PlacedHeading:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A parsed body. `tokens` are those of markdown-it, for this module only."""
+    """A parsed body. `tokens` are those of markdown-it, for this package only."""
 
     markdown: str
     tokens: tuple[Token, ...]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import escape
-from typing import Any, Protocol
 
+from markdown_it.token import Token
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
@@ -44,31 +44,11 @@ BREAKS = frozenset({"softbreak", "hardbreak"})
 CODE_BLOCKS = frozenset({"fence", "code_block"})
 
 
-class MarkdownToken(Protocol):
-    """The used attributes of a token. Block tokens of type `inline` have the children."""
-
-    type: str
-    tag: str
-    nesting: Any
-    content: str
-    info: str
-    hidden: bool
-    meta: dict[Any, Any]
-
-    @property
-    def attrs(self) -> Mapping[str, str | int | float]:
-        """Attributes of the tag."""
-
-    @property
-    def children(self) -> "Sequence[MarkdownToken] | None":
-        """The inline tokens of a paragraph, a heading, a cell or an image's description."""
-
-
 Piece = tuple[str, bool]
 """A piece of text, and whether it is code."""
 
 
-def plain_text(tokens: Sequence[MarkdownToken]) -> tuple[str, tuple[tuple[int, int], ...]]:
+def plain_text(tokens: Sequence[Token]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return one line per paragraph, heading, item or table row, with line breaks kept in code blocks; and the start
     and end offsets of code."""
     text, code = "", []
@@ -79,7 +59,7 @@ def plain_text(tokens: Sequence[MarkdownToken]) -> tuple[str, tuple[tuple[int, i
     return text.removeprefix("\n"), tuple((start - 1, end - 1) for start, end in code)
 
 
-def _pieces(tokens: Sequence[MarkdownToken]) -> Iterator[Piece]:
+def _pieces(tokens: Sequence[Token]) -> Iterator[Piece]:
     """Yield the text of some blocks, each after a line break."""
     between = "\n"
     for token in tokens:
@@ -96,12 +76,12 @@ def _pieces(tokens: Sequence[MarkdownToken]) -> Iterator[Piece]:
             between = between or " "
 
 
-def inline_text(token: MarkdownToken) -> str:
+def inline_text(token: Token) -> str:
     """Return the text of a token's children, code spans and image descriptions included."""
     return "".join(text for text, _ in _inline_pieces(token))
 
 
-def _inline_pieces(token: MarkdownToken) -> Iterator[Piece]:
+def _inline_pieces(token: Token) -> Iterator[Piece]:
     children = token.children or ()
     for index, child in enumerate(children):
         if child.type == "image":
@@ -112,7 +92,7 @@ def _inline_pieces(token: MarkdownToken) -> Iterator[Piece]:
             yield child.content, child.type == "code_inline"
 
 
-def joins(tokens: Sequence[MarkdownToken], index: int) -> bool:
+def joins(tokens: Sequence[Token], index: int) -> bool:
     """Whether the line break at `index` has Han text on both sides, and so is not a space."""
     before = next((tokens[at].content for at in range(index - 1, -1, -1) if tokens[at].content), " ")
     after = next((tokens[at].content for at in range(index + 1, len(tokens)) if tokens[at].content), " ")
@@ -190,16 +170,16 @@ _LANGUAGE_CLASS = re.compile(r"[a-z0-9][a-z0-9+#_.-]{0,29}")
 class _Place:
     """A token among its siblings."""
 
-    tokens: Sequence[MarkdownToken]
+    tokens: Sequence[Token]
     index: int
     keep: Keep
 
     @property
-    def token(self) -> MarkdownToken:
+    def token(self) -> Token:
         return self.tokens[self.index]
 
 
-def write_html(tokens: Sequence[MarkdownToken], keep: Keep) -> str:
+def write_html(tokens: Sequence[Token], keep: Keep) -> str:
     """Write tokens as HTML; `keep` decides about entry links, anchor links and images."""
     places = (_Place(tokens, index, keep) for index in range(len(tokens)))
     return "".join(_WRITERS.get(place.token.type, _tag)(place) for place in places)
@@ -216,7 +196,7 @@ def _tag(place: _Place) -> str:
     return escape(token.content)
 
 
-def _attributes(token: MarkdownToken) -> str:
+def _attributes(token: Token) -> str:
     align = str(token.attrs.get("style", "")).removeprefix("text-align:")
     known = {
         "id": str(token.attrs.get("id", "")),
@@ -284,7 +264,7 @@ def _line(line: re.Match[str]) -> str:
     return f'<span class="line{f" i{depth}" if depth else ""}">{line[0]}</span>'
 
 
-def _kept(token: MarkdownToken, keep: Keep) -> Link | None:
+def _kept(token: Token, keep: Keep) -> Link | None:
     link: Link = token.meta["link"]
     if link.kind is LinkKind.REFUSED:
         return None
@@ -314,7 +294,7 @@ def _image(place: _Place) -> str:
     return f'<img src="{escape(link.href)}" alt="{alt}"{_title(place.token)}{size} loading="lazy">'
 
 
-def _title(token: MarkdownToken) -> str:
+def _title(token: Token) -> str:
     title = str(token.attrs.get("title", ""))
     return f' title="{escape(title)}"' if title else ""
 

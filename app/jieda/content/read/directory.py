@@ -239,12 +239,10 @@ class _Walk:
                 return []
             with os.scandir(folder) as items:
                 found = [item for item in items if item.name[0] != "." and item.name[-1] != "~"]
-        except (FileNotFoundError, NotADirectoryError) as error:
-            if os.path.islink(folder):  # noqa: PTH114 - as above
-                self._complain(where, "unreadable", error.strerror or "cannot be read")
-            return []
         except OSError as error:
-            self._complain(where, "unreadable", error.strerror or "cannot be read")
+            is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+            if not is_missing or os.path.islink(folder):  # noqa: PTH114 - as above
+                self._complain(where, "unreadable", error.strerror or "cannot be read")
             return []
         self.folders.append(folder)
         return sorted(found, key=lambda item: item.name)
