@@ -30,7 +30,6 @@ from jieda.taxonomy import GlossaryGroup
 CACHED_WORDS, LONGEST_CACHED = 16_384, 100
 """Entries of the cache of words and pieces of code, and their longest length: a corpus repeats them."""
 
-
 CACHED_TEXTS, LONGEST_TEXT = 128, 400
 """Entries of the cache of analyses, and their longest text: diagnosis analyzes the same texts as the index."""
 

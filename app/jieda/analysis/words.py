@@ -162,7 +162,6 @@ def is_function_word(text: str) -> bool:
 
 logging.getLogger("jieba").setLevel(logging.WARNING)
 
-
 FREQUENT = re.compile(r"^(\S+) ([4-9]|\d{2,})\b", re.MULTILINE)
 """Words of jieba's dictionary with their frequency. Words with a frequency below four are left out: mostly names, more
 than half of the dictionary. Bigrams find them anyway."""
@@ -171,10 +170,8 @@ FREQUENCIES = re.compile(rb" ([4-9]|\d{2,}) ")
 BLOCK = re.compile(rb"^([\xe4-\xe9]..).*(?:\n\1.*)*", re.MULTILINE)
 """Consecutive lines of jieba's dictionary, in UTF-8, that begin with the same Han character."""
 
-
 NAMES = re.compile(r"^(\S+) \d+ n[rs]\w*$", re.MULTILINE)
 """Words that jieba's dictionary tags as names of people and places; it tags some family names as places."""
-
 
 KNOWN = re.compile("[\u4e00-\u9fd5]+")
 """Characters of jieba's dictionary; words consist of these alone."""

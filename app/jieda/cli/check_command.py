@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from jieda.cli.running import content_option, run
-from jieda.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
+from jieda.content.check.everything import CheckReport, TriedAnswers, check_content, check_out
 from jieda.content.check.findings import HINTS
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language, Problem, printable
@@ -119,7 +119,7 @@ def _since(
     report: CheckReport, directories: tuple[Path, ...], revision: str, *, searches: bool
 ) -> CheckReport:
     """Return the part of a report that changes since a revision are responsible for. Raises GitError."""
-    with as_of(directories, revision) as earlier:
+    with check_out(directories, revision) as earlier:
         try:
             before = checked(earlier.directories, searches=searches)
         except ContentError:
@@ -127,8 +127,8 @@ def _since(
             return report
         return replace(
             report,
-            problems=earlier.answerable(report.problems, before.problems),
-            notes=earlier.answerable(report.notes, before.notes),
+            problems=earlier.select_new(report.problems, before.problems),
+            notes=earlier.select_new(report.notes, before.notes),
         )
 
 

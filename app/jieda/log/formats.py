@@ -247,7 +247,7 @@ ASSERTION = "assertion"
 
 
 class LineKind(Enum):
-    """The kinds of log lines; `LineRead.first` and `.second` hold the values in parentheses."""
+    """The kinds of log lines; `LineRead.name` and `.detail` hold the values in parentheses."""
 
     HEADER = auto()
     REMOTE = auto()
@@ -269,8 +269,8 @@ class LineRead(NamedTuple):
     """A classified line. `line` is the line of the source file in a frame, otherwise 0."""
 
     kind: LineKind
-    first: str = ""
-    second: str = ""
+    name: str = ""
+    detail: str = ""
     line: int = 0
     verbatim: bool = False
     """Whether an exception begins its line."""

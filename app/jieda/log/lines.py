@@ -326,7 +326,7 @@ class LogWindow:
         reads = read_lines(log.texts, self._formats)
         for place in sorted(reads):
             read = reads[place]
-            name = read.first.rpartition(".")[2]
+            name = read.name.rpartition(".")[2]
             failed = read.kind is LineKind.FAMILY or (read.kind is LineKind.EXCEPTION and read.verbatim)
             if failed and name not in self._formats.wrappers:
                 return lines[log.numbers[place] - 1]

@@ -180,10 +180,10 @@ class _StreamReader:
         self._after_frame = read.kind is LineKind.FRAME
         if read.kind is LineKind.FRAME:
             self._raising = None
-            self._frames.append(Frame(read.first, read.line, read.second, "", number))
+            self._frames.append(Frame(read.name, read.line, read.detail, "", number))
             self.all_frames.append(self._frames[-1])
         elif after_frame and self._is_source(read, self._texts[place]):
-            self._raising = (read.first, number, times) if read.kind is LineKind.RAISING else None
+            self._raising = (read.name, number, times) if read.kind is LineKind.RAISING else None
             last, source = self._frames[-1], self._texts[place].strip()
             self._frames[-1] = Frame(last.path, last.line, last.function, source, last.number)
             self.all_frames[-1] = self._frames[-1]
@@ -192,7 +192,7 @@ class _StreamReader:
         elif read.kind is LineKind.TEXT:
             self._text(self._texts[place], number, times)
         elif read.kind is LineKind.RAISING:
-            self._raising = (read.first, number, times)
+            self._raising = (read.name, number, times)
         elif read.kind is not LineKind.CHAIN:
             self._add_exception(read, number, times)
         self.listening = bool(self._frames) or self._unfinished()
@@ -214,7 +214,7 @@ class _StreamReader:
             self.end()
         self._frames = []
         if read.kind is LineKind.REMOTE:
-            self._remote = (read.first or (self._remote[0] if self._remote else ""), number, times)
+            self._remote = (read.name or (self._remote[0] if self._remote else ""), number, times)
 
     def _text(self, text: str, number: int, times: int) -> None:
         if self._frames and (read := raised_at_the_end(text)):
@@ -230,7 +230,7 @@ class _StreamReader:
         return not self._frames and bool(self.raised) and self.raised[-1].message[-1:] in {"", ":"}
 
     def _add_exception(self, read: LineRead, number: int, times: int) -> None:
-        type_, message = read.first, read.second[:_MESSAGE_LENGTH]
+        type_, message = read.name, read.detail[:_MESSAGE_LENGTH]
         if (
             self._raising
             and type_.rpartition(".")[2] in self._wrappers
@@ -282,7 +282,6 @@ UNREADABLE = "\ufffd"
 """Replacement for bytes that are not UTF-8."""
 MOST_UNREADABLE = 0.1
 """With a larger share of replacements, the paste is not text, or has another encoding."""
-
 
 MOST_CODES = 2
 """Most error codes of a passage that are searched for: a dump is full of them."""

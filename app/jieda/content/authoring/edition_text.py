@@ -22,14 +22,14 @@ def edition_text(front: FrontMatter, body: str) -> str:
     return f"---\n{''.join(_fields(front))}---\n\n{body.strip(chr(10))}\n"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a YAML scalar in single quotes. The text must not have line breaks."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def listed(name: str, values: Iterable[str]) -> str:
+def format_list(name: str, values: Iterable[str]) -> str:
     """Return a field whose value is a list of texts, one per line."""
-    return _block(name, map(quoted, values))
+    return _block(name, map(quote, values))
 
 
 def signature_data(signature: Signature) -> str | dict[str, object]:
@@ -59,35 +59,35 @@ def validity_data(validity: Validity) -> dict[str, dict[str, str]]:
 
 
 def _fields(front: FrontMatter) -> Iterator[str]:
-    yield f"title: {quoted(front.title)}\n"
+    yield f"title: {quote(front.title)}\n"
     yield f"kind: {front.kind}\n"
-    yield listed("topics", front.topics)
-    yield listed("error_types", front.error_types)
+    yield format_list("topics", front.topics)
+    yield format_list("error_types", front.error_types)
     if front.signatures or front.kind is Kind.ERROR:
         yield _block("signatures", (_flow(signature_data(each)) for each in front.signatures))
     if front.symptoms or front.kind is Kind.ERROR:
-        yield listed("symptoms", front.symptoms)
-    yield listed("aliases", front.aliases)
+        yield format_list("symptoms", front.symptoms)
+    yield format_list("aliases", front.aliases)
     if front.applies_to:
-        yield f"applies_to: {quoted(front.applies_to)}\n"
+        yield f"applies_to: {quote(front.applies_to)}\n"
     for name, value in validity_data(front.validity).items():
         yield f"{name}: {_flow(value)}\n"
     if front.applies_anywhere:
         yield "applies_anywhere: true\n"
-    yield listed("related", front.related)
+    yield format_list("related", front.related)
     yield _sources(front.source)
     if front.updated:
         yield f"updated: {front.updated.isoformat()}\n"
     if front.synced_with:
-        yield f"synced_with: {quoted(front.synced_with)}\n"
-    yield listed("formerly", front.formerly) if front.formerly else ""
+        yield f"synced_with: {quote(front.synced_with)}\n"
+    yield format_list("formerly", front.formerly) if front.formerly else ""
     yield "draft: true\n" if front.draft else ""
-    yield listed("doubts", front.doubts) if front.doubts else ""
+    yield format_list("doubts", front.doubts) if front.doubts else ""
 
 
 def _sources(sources: Iterable[Source]) -> str:
     named = ({"title": each.title, "url": each.url, "license": each.license} for each in sources)
-    lines = ("\n    ".join(f"{name}: {quoted(text)}" for name, text in each.items()) for each in named)
+    lines = ("\n    ".join(f"{name}: {quote(text)}" for name, text in each.items()) for each in named)
     return "source:\n" + "".join(f"  - {each}\n" for each in lines)
 
 
@@ -102,7 +102,7 @@ def _flow(value: object) -> str:
         return "{" + ", ".join(f"{name}: {_flow(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    return quoted(value) if isinstance(value, str) else str(value)
+    return quote(value) if isinstance(value, str) else str(value)
 
 
 SKELETON_SECTIONS: Mapping[Kind, tuple[str, ...]] = {

@@ -54,11 +54,11 @@ def relink(body: str, move: BodyMove, first_line: int) -> str:
     """
     before = _read(body, move, move.before, first_line)
     wanted = move.wanted(before.links)
-    text, wrong = body, _wrong(_read(body, move, move.after, first_line), wanted)
-    for place, new in reversed(list(_places(body, move)) if wrong else []):
+    text, wrong = body, _find_wrong_links(_read(body, move, move.after, first_line), wanted)
+    for place, new in reversed(list(_find_addresses(body, move)) if wrong else []):
         changed = text[: place.start()] + new + text[place.end() :]
         after = _read(changed, move, move.after, first_line)
-        left = _wrong(after, wanted)
+        left = _find_wrong_links(after, wanted)
         if len(left) < len(wrong) and after.code == before.code:
             text, wrong = changed, left
     if wrong:
@@ -74,7 +74,7 @@ def _read(body: str, move: BodyMove, framework: str, first_line: int) -> Body:
     return parse_body(text, move.lang, framework, first_line)
 
 
-def _wrong(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]:
+def _find_wrong_links(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]:
     """Return the indices of links that differ from the wanted ones; all of them if their numbers differ."""
     found = [(link.kind, link.target, link.anchor) for link in body.links]
     if len(found) != len(wanted):
@@ -82,7 +82,7 @@ def _wrong(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]
     return [number for number, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1]]
 
 
-def _places(body: str, move: BodyMove) -> Iterator[tuple[re.Match[str], str]]:
+def _find_addresses(body: str, move: BodyMove) -> Iterator[tuple[re.Match[str], str]]:
     """Yield each match that may be the address of a link to change, with its new text."""
     for match in _PLACE.finditer(body):
         link = read_link(match[0], move.lang, move.before, 0)
@@ -117,7 +117,7 @@ class MovedPage:
     after: FileOutline
 
 
-def changed_page(source: SourceFile, outline: FileOutline, old: str, new: str) -> MovedPage:
+def move_page(source: SourceFile, outline: FileOutline, old: str, new: str) -> MovedPage:
     """Return an edition after `old` was renamed to `new`. Raises AuthoringError if it cannot be written safely."""
     text = SourceText.of(source.content)
     before = outline.id.partition("/")[0]
@@ -181,13 +181,13 @@ def _with_item(text: SourceText, last: Scalar, item: str) -> SourceText:
     return replace(text, front=front)
 
 
-def stamped(pages: Sequence[MovedPage]) -> list[MovedPage]:
+def restamp_twins(pages: Sequence[MovedPage]) -> list[MovedPage]:
     """Stamp twins that were in sync as in sync again: changed links do not change what they say."""
     by_place = {(page.outline.id, page.outline.lang): page for page in pages}
-    return [_synced(page, by_place.get((page.outline.id, page.outline.lang.other))) for page in pages]
+    return [_restamp(page, by_place.get((page.outline.id, page.outline.lang.other))) for page in pages]
 
 
-def _synced(page: MovedPage, twin: MovedPage | None) -> MovedPage:
+def _restamp(page: MovedPage, twin: MovedPage | None) -> MovedPage:
     if not twin or twin.after.digest == twin.outline.digest:
         return page
     text = SourceText.of(page.content)
@@ -214,14 +214,14 @@ def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -
     for listing in listings:
         _refuse_links(listing, [f"{lang}/{old}.md" for lang in Language])
     if not any(entry_id_of(file.where) == old for listing in listings for file in listing.editions):
-        raise AuthoringError(_absent(corpus, old))
+        raise AuthoringError(_describe_missing(corpus, old))
     _refuse_ids(corpus, old, new)
     for listing in listings:
         _refuse_taken(listing, new)
     steps: list[Step] = []
     unread: list[Path] = []
     for listing in listings:
-        pages, lost = _pages(listing, old, new)
+        pages, lost = _move_pages(listing, old, new)
         unread += lost
         steps += _steps_below(listing, pages, old, new)
     return MovePlan(tuple(steps), tuple(unread))
@@ -240,7 +240,7 @@ def _refuse_ids(corpus: Corpus, old: str, new: str) -> None:
                 )
 
 
-def _absent(corpus: Corpus, old: str) -> str:
+def _describe_missing(corpus: Corpus, old: str) -> str:
     for file in corpus.files:
         if old in file.front.formerly:
             return f"{old} is called {file.id} now"
@@ -267,7 +267,7 @@ def _refuse_links(listing: DirectoryListing, wheres: Iterable[str]) -> None:
                 raise AuthoringError(f"{path} is a symbolic link: put the file itself there first")
 
 
-def _pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[MovedPage], list[Path]]:
+def _move_pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[MovedPage], list[Path]]:
     """Return the editions of every entry that may change, and unreadable files. Raises AuthoringError."""
     name = old.partition("/")[2].encode()
     sources = {file: read_file(file) for file in listing.editions}
@@ -279,14 +279,14 @@ def _pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[MovedPag
         parsed, problems = parse_file(source)
         if parsed:
             try:
-                pages.append(changed_page(source, parsed.outline, old, new))
+                pages.append(move_page(source, parsed.outline, old, new))
             except AuthoringError as error:
                 raise AuthoringError(f"{file.path}: {error}") from error
         elif entry_id_of(file.where) == old:
             raise AuthoringError(f"{file.path}:{problems[0].line}: {problems[0].message}")
         else:
             unread.append(Path(file.path))
-    return stamped(pages), unread
+    return restamp_twins(pages), unread
 
 
 def _steps_below(listing: DirectoryListing, pages: Sequence[MovedPage], old: str, new: str) -> Iterator[Step]:
@@ -299,14 +299,14 @@ def _steps_below(listing: DirectoryListing, pages: Sequence[MovedPage], old: str
         lang = page.outline.lang
         yield Rename(listing.root / page.outline.where, listing.root / lang / f"{new}.md")
         if old.partition("/")[0] != new.partition("/")[0]:
-            yield from _images(listing, page, new.partition("/")[0])
+            yield from _move_images(listing, page, new.partition("/")[0])
     samples = listing.root / "samples" / old
     if os.path.lexists(samples):
         _refuse_links(listing, [f"samples/{old}"])
         yield Rename(samples, listing.root / "samples" / new)
 
 
-def _images(listing: DirectoryListing, page: MovedPage, framework: str) -> Iterator[Step]:
+def _move_images(listing: DirectoryListing, page: MovedPage, framework: str) -> Iterator[Step]:
     """Yield steps for the images of an edition that moves to another framework: moved, or copied if others use them."""
     lang, before = page.outline.lang, page.outline.id.partition("/")[0]
     found = {file.where: file for file in listing.images}

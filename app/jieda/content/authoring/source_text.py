@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jieda.content.authoring.edition_text import listed, quoted
+from jieda.content.authoring.edition_text import format_list, quote
 from jieda.content.authoring.writing import Rewrite, carry_out
 from jieda.content.read.corpus import Corpus, Editions, Outline
 from jieda.content.read.forms import FIELDS
@@ -137,13 +137,13 @@ def canonical_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: places.get(name, len(places)))
 
 
-def plain(node: Node) -> object:
+def plain_values(node: Node) -> object:
     """Return a node's values without their positions, for comparison."""
     if isinstance(node, Scalar):
         return node.text, node.quoted
     if isinstance(node, Items):
-        return tuple(map(plain, node.items))
-    return {name: plain(value) for name, value in node.values.items()}
+        return tuple(map(plain_values, node.items))
+    return {name: plain_values(value) for name, value in node.values.items()}
 
 
 def _comment_above(lines: list[str], first: int) -> int:
@@ -169,14 +169,14 @@ def in_canonical_order(content: bytes) -> bytes:
     if order == list(fields.values):
         return content
     changed = replace(source, front=Blocks.of(source).text(order))
-    if not _says_the_same(source, changed):
+    if not _has_same_values(source, changed):
         raise AuthoringError("the front matter cannot be put in order line by line: do it by hand")
     return changed.content
 
 
-def _says_the_same(one: SourceText, other: SourceText) -> bool:
+def _has_same_values(one: SourceText, other: SourceText) -> bool:
     try:
-        return plain(one.fields()) == plain(SourceText.of(other.content).fields())
+        return plain_values(one.fields()) == plain_values(SourceText.of(other.content).fields())
     except AuthoringError:
         return False
 
@@ -199,8 +199,8 @@ def with_list(text: str, key: str, values: tuple[str, ...], after: str) -> str:
     """Return the edition with the list `key` set to these values, quoted unless they are bare names. A missing field
     is inserted after the field `after`. Raises AuthoringError if the front matter cannot be read."""
     if all(_BARE.fullmatch(value) for value in values):
-        return _with(text, key, f"{key}: [{', '.join(values)}]\n", after)
-    return _with(text, key, listed(key, values), after)
+        return _with_field(text, key, f"{key}: [{', '.join(values)}]\n", after)
+    return _with_field(text, key, format_list(key, values), after)
 
 
 def with_item(text: str, key: str, value: str, after: str) -> str:
@@ -211,17 +211,17 @@ def with_item(text: str, key: str, value: str, after: str) -> str:
     lines = source.front_lines
     item = _ITEM.match(lines[last - 1]) if first + 1 < last else None
     if item:
-        return source.with_lines(last, last, f"{item[1]}{quoted(value)}\n").content.decode()
+        return source.with_lines(last, last, f"{item[1]}{quote(value)}\n").content.decode()
     return with_list(text, key, (*values_of(text, key), value), after)
 
 
 def with_value(text: str, key: str, value: str, after: str) -> str:
     """Return the edition with the field `key` set to this value, as in `with_list`."""
-    shown = value if _BARE.fullmatch(value) else quoted(value)
-    return _with(text, key, f"{key}: {shown}\n", after)
+    shown = value if _BARE.fullmatch(value) else quote(value)
+    return _with_field(text, key, f"{key}: {shown}\n", after)
 
 
-def _with(text: str, key: str, written: str, after: str) -> str:
+def _with_field(text: str, key: str, written: str, after: str) -> str:
     source = SourceText.of(text.encode())
     if key in source.fields().key_lines:
         first, last = source.span(key)
@@ -237,7 +237,7 @@ def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
     """
     twins = [_twins(corpus, entry_id) for entry_id in ids]
     stamped = {
-        file.path: _stamped(file, editions[lang.other].digest)
+        file.path: _stamp_file(file, editions[lang.other].digest)
         for editions in twins
         for lang, file in editions.items()
         if file.front.synced_with != editions[lang.other].digest
@@ -261,7 +261,7 @@ def _twins(corpus: Corpus, entry_id: str) -> Editions:
     return editions
 
 
-def _stamped(file: Outline, digest: str) -> bytes:
+def _stamp_file(file: Outline, digest: str) -> bytes:
     try:
         return with_stamp(file.path.read_bytes(), digest)
     except AuthoringError as error:

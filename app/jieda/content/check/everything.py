@@ -153,7 +153,7 @@ class Earlier:
     directories: tuple[Path, ...]
     changed: frozenset[str]
 
-    def answerable(self, now: Iterable[Problem], then: Iterable[Problem]) -> tuple[Problem, ...]:
+    def select_new(self, now: Iterable[Problem], then: Iterable[Problem]) -> tuple[Problem, ...]:
         """Return the current problems that are in changed files or that did not exist then."""
         known = Counter((each.path, each.rule, each.message) for each in then)
         found = []
@@ -166,7 +166,7 @@ class Earlier:
 
 
 @contextmanager
-def as_of(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
+def check_out(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
     """Check out copies of the content at the last commit that `revision` and HEAD have in common.
 
     The repository is that of the last directory; files in another one, or in none, count as unchanged. Raises

@@ -65,7 +65,6 @@ HINTS: Mapping[str, str] = {
 }
 """Hints by rule; a test ensures that every rule has one."""
 
-
 MOST_NAMED = 3
 
 _SPACING = re.compile(r"[\s_-]+")

@@ -43,7 +43,6 @@ def _is_punctuation(character: str) -> bool:
 BREAKS = frozenset({"softbreak", "hardbreak"})
 CODE_BLOCKS = frozenset({"fence", "code_block"})
 
-
 Piece = tuple[str, bool]
 """A piece of text, and whether it is code."""
 
@@ -87,12 +86,12 @@ def _inline_pieces(token: Token) -> Iterator[Piece]:
         if child.type == "image":
             yield from _inline_pieces(child)
         elif child.type in BREAKS:
-            yield ("" if joins(children, index) else " "), False
+            yield ("" if joins_han(children, index) else " "), False
         else:
             yield child.content, child.type == "code_inline"
 
 
-def joins(tokens: Sequence[Token], index: int) -> bool:
+def joins_han(tokens: Sequence[Token], index: int) -> bool:
     """Whether the line break at `index` has Han text on both sides, and so is not a space."""
     before = next((tokens[at].content for at in range(index - 1, -1, -1) if tokens[at].content), " ")
     after = next((tokens[at].content for at in range(index + 1, len(tokens)) if tokens[at].content), " ")
@@ -108,7 +107,7 @@ _PLAIN = frozenset({"", "text", "plain", "txt", "log", "output"})
 _FORMATTER = HtmlFormatter[str](nowrap=True)
 
 
-def highlighted(code: str, language: str) -> str:
+def highlight_code(code: str, language: str) -> str:
     """Return escaped HTML with `<span class>` only, whose text is exactly `code`. Code in an unknown language, or too
     long to highlight in a reasonable time, stays plain."""
     is_short = len(code) <= MOST and max(map(len, code.split("\n"))) <= MOST_IN_LINE
@@ -252,7 +251,7 @@ def _code_block(place: _Place) -> str:
 
 def code_html(text: str, language: str = "") -> str:
     """Write the lines of a code block so that each can wrap with a hanging indent."""
-    return _LINE.sub(_line, _TAG_OR_LONG.sub(_with_breaks, highlighted(text, language)))
+    return _LINE.sub(_line, _TAG_OR_LONG.sub(_with_breaks, highlight_code(text, language)))
 
 
 def _with_breaks(found: re.Match[str]) -> str:
@@ -264,7 +263,7 @@ def _line(line: re.Match[str]) -> str:
     return f'<span class="line{f" i{depth}" if depth else ""}">{line[0]}</span>'
 
 
-def _kept(token: Token, keep: Keep) -> Link | None:
+def _resolve(token: Token, keep: Keep) -> Link | None:
     link: Link = token.meta["link"]
     if link.kind is LinkKind.REFUSED:
         return None
@@ -272,7 +271,7 @@ def _kept(token: Token, keep: Keep) -> Link | None:
 
 
 def _link_open(place: _Place) -> str:
-    link = _kept(place.token, place.keep)
+    link = _resolve(place.token, place.keep)
     if link is None:
         return ""
     rel = ' rel="noopener"' if link.kind is LinkKind.EXTERNAL else ""
@@ -283,11 +282,11 @@ def _link_close(place: _Place) -> str:
     # Links do not nest, so the last one opened is the one that closes.
     before = (place.tokens[at] for at in range(place.index - 1, -1, -1))
     opened = next(token for token in before if token.type == "link_open")
-    return "</a>" if _kept(opened, place.keep) else ""
+    return "</a>" if _resolve(opened, place.keep) else ""
 
 
 def _image(place: _Place) -> str:
-    alt, link = escape(inline_text(place.token)), _kept(place.token, place.keep)
+    alt, link = escape(inline_text(place.token)), _resolve(place.token, place.keep)
     if link is None:
         return alt
     size = f' width="{link.size[0]}" height="{link.size[1]}"' if link.size else ""
@@ -307,7 +306,7 @@ _WRITERS: Mapping[str, Callable[[_Place], str]] = {
     "link_open": _link_open,
     "link_close": _link_close,
     "image": _image,
-    "softbreak": lambda place: "" if joins(place.tokens, place.index) else "\n",
+    "softbreak": lambda place: "" if joins_han(place.tokens, place.index) else "\n",
     "hardbreak": lambda _: "<br>\n",
     "hr": lambda _: "<hr>\n",
     # The frame scrolls horizontally on a narrow screen; it is focusable so that keys can scroll it.

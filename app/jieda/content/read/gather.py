@@ -71,7 +71,7 @@ def entry_id_of(where: str) -> str:
     return where.partition("/")[2].removesuffix(".md")
 
 
-def collisions(ids: Iterable[str]) -> dict[str, str]:
+def find_collisions(ids: Iterable[str]) -> dict[str, str]:
     """Map each id that differs from another one by case only to that other one.
 
     Malformed ids do not take part: they are refused anyway.
@@ -83,7 +83,7 @@ def collisions(ids: Iterable[str]) -> dict[str, str]:
     return {one: min(same - {one}) for same in spellings.values() if len(same) > 1 for one in same}
 
 
-def choose(
+def choose_editions(
     directories: Iterable[Sequence[ReadFile]], taxonomy: Taxonomy, colliding: Mapping[str, str]
 ) -> Chosen:
     """Choose the editions of one id from `directories`: a later one replaces all editions of an earlier one if one of
@@ -120,7 +120,7 @@ SHORT_CHINESE = re.compile(rf"[{HAN}]{{2,4}}")
 """Glossary words of this form are kept whole, as readers see them."""
 
 
-def _kept_whole(lines: Sequence[str], groups: Sequence[GlossaryGroup]) -> tuple[str, ...]:
+def _add_glossary_words(lines: Sequence[str], groups: Sequence[GlossaryGroup]) -> tuple[str, ...]:
     """Return the lines of dictionary.txt, and the short Chinese words of the glossary."""
     listed = {line.partition(" ")[0] for line in lines}
     named = (word for group in groups for word in group.zh if SHORT_CHINESE.fullmatch(word))
@@ -134,7 +134,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     """
     given: dict[str, list[tuple[Path, str]]] = defaultdict(list)
     for file in shared:
-        given[file.where].append((file.path, _text(file)))
+        given[file.where].append((file.path, _decode(file)))
     taxonomies = given[TAXONOMY]
     if not taxonomies:
         raise ContentError(root / TAXONOMY, 1, "is missing")
@@ -146,7 +146,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     return Vocabulary(
         taxonomy=taxonomy,
         glossary=groups,
-        dictionary=_kept_whole(tuple(lines), groups),
+        dictionary=_add_glossary_words(tuple(lines), groups),
         problems=(
             *(
                 Problem(GLOSSARY, line, "repeated-word", message, served=True)
@@ -164,7 +164,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     )
 
 
-def _text(file: SourceFile) -> str:
+def _decode(file: SourceFile) -> str:
     try:
         return decode(file.content, limit=len(file.content))
     except UnservableError as error:
@@ -178,15 +178,15 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def load_taxonomy(directories: Sequence[Path]) -> Taxonomy:
     """Load the merged taxonomy of all directories. Raises ContentError if it is missing or broken."""
-    return _of_taxonomies(directories).taxonomy
+    return _load_taxonomies(directories).taxonomy
 
 
 def load_site(directories: Sequence[Path]) -> SiteTexts:
     """Load the texts about the site. Raises ContentError if a taxonomy is missing or broken."""
-    return _of_taxonomies(directories).site
+    return _load_taxonomies(directories).site
 
 
-def _of_taxonomies(directories: Sequence[Path]) -> Vocabulary:
+def _load_taxonomies(directories: Sequence[Path]) -> Vocabulary:
     listings = [list_directory(directory, frozenset()) for directory in directories]
     found = [read_file(file) for listing in listings for file in listing.shared if file.where == TAXONOMY]
     return make_vocabulary(listings[0].root, found)

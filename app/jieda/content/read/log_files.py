@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jieda.content.read.forms import WrongValueError, text_of, word_of
-from jieda.content.read.shared_files import BUILT_IN, only, read_whole, switched
+from jieda.content.read.shared_files import BUILT_IN, read_shared_file, read_switch, refuse_other_keys
 from jieda.content.read.yaml_reader import Fields, Items, Node, read_fields
 from jieda.log_knowledge import Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
 from jieda.signature import (
@@ -47,7 +47,7 @@ def read_log_knowledge(programs: SharedTexts, failures: SharedTexts) -> LogKnowl
 def _merge_files(name: str, below: Value, files: SharedTexts, read: Callable[[Fields], Value]) -> Value:
     built_in = BUILT_IN / name
     for path, text in ((built_in, built_in.read_text(encoding="utf-8")), *files):
-        below = read_whole(path, text, read_fields, partial(_apply_file, below, read))
+        below = read_shared_file(path, text, read_fields, partial(_apply_file, below, read))
     return below
 
 
@@ -60,7 +60,7 @@ def _apply_file(below: Value, read: Callable[[Fields], Value], fields: Fields) -
         )
     above = read(fields)
     lists = {_KEY.get(each.name, each.name): each.name for each in fields_of(below)}
-    only(without, lists)
+    refuse_other_keys(without, lists)
     joined = {
         field: _merge(_without(getattr(below, field), key, without), getattr(above, field))
         for key, field in lists.items()
@@ -134,7 +134,7 @@ def _items(fields: Fields, key: str) -> tuple[Fields, ...]:
 
 
 def _programs(fields: Fields) -> Programs:
-    only(fields, ("installed", "standard", "programs", WITHOUT))
+    refuse_other_keys(fields, ("installed", "standard", "programs", WITHOUT))
     programs = fields.values.get("programs", Fields({}, {}, fields.line))
     if not isinstance(programs, Fields):
         raise WrongValueError(programs, "`programs` must have an id on each line")
@@ -145,7 +145,7 @@ def _programs(fields: Fields) -> Programs:
 def _program(name: str, node: Node) -> Program:
     if not isinstance(node, Fields) or "role" not in node.values:
         raise WrongValueError(node, f"{name}: must be {{role: {' or '.join(Role)}, ...}}")
-    only(node, ("role", "names", "folders", "classes", "word"))
+    refuse_other_keys(node, ("role", "names", "folders", "classes", "word"))
     role = word_of(node.values["role"])
     if role not in list(Role):
         raise WrongValueError(node.values["role"], f"`role` must be one of {', '.join(Role)}; it is {role!r}")
@@ -156,13 +156,13 @@ def _program(name: str, node: Node) -> Program:
         role=Role(role),
         names=tuple(dict.fromkeys(each.casefold() for each in names)),
         folders=tuple(dict.fromkeys(each.casefold() for each in folders)),
-        word=switched(node, "word", default=True),
+        word=read_switch(node, "word", default=True),
         classes=_words(node, "classes"),
     )
 
 
 def _failures(fields: Fields) -> Failures:
-    only(fields, (*(each.name for each in fields_of(Failures)), WITHOUT))
+    refuse_other_keys(fields, (*(each.name for each in fields_of(Failures)), WITHOUT))
     return Failures(
         levels=_words(fields, "levels"),
         prefixes=tuple(_prefix(node) for node in _items(fields, "prefixes")),
@@ -193,15 +193,15 @@ def _name(node: Fields) -> str:
 
 
 def _prefix(node: Fields) -> Prefix:
-    only(node, ("name", "source", "lines", "examples"))
+    refuse_other_keys(node, ("name", "source", "lines", "examples"))
     lines = _lines(node, "lines", _parser_of(PREFIXES))
-    return Prefix(_name(node), lines, switched(node, "source", default=False), _lines(node, "examples"))
+    return Prefix(_name(node), lines, read_switch(node, "source", default=False), _lines(node, "examples"))
 
 
 def _family(node: Fields) -> Family:
-    only(node, ("name", "meaning", "start", "lines", "examples"))
+    refuse_other_keys(node, ("name", "meaning", "start", "lines", "examples"))
     lines = _lines(node, "lines", compile_signature_line)
     meaning = text_of(node.values["meaning"]) if "meaning" in node.values else ""
     return Family(
-        _name(node), lines, meaning, switched(node, "start", default=False), _lines(node, "examples")
+        _name(node), lines, meaning, read_switch(node, "start", default=False), _lines(node, "examples")
     )

@@ -42,7 +42,7 @@ Parsed = TypeVar("Parsed", Fields, Items)
 
 def read_taxonomy(path: Path, text: str) -> TagLists:
     """Read the tags of one taxonomy.yaml. Raises ContentError."""
-    return read_whole(path, text, read_fields, _tag_lists)
+    return read_shared_file(path, text, read_fields, _tag_lists)
 
 
 def merge_taxonomies(taxonomies: Iterable[TagLists]) -> Taxonomy:
@@ -61,7 +61,7 @@ def merge_taxonomies(taxonomies: Iterable[TagLists]) -> Taxonomy:
 
 
 def _tag_lists(fields: Fields) -> TagLists:
-    only(fields, (SITE, *_LISTS))
+    refuse_other_keys(fields, (SITE, *_LISTS))
     return {name: _tags(name, node) for name, node in fields.values.items() if name != SITE}
 
 
@@ -80,7 +80,7 @@ def _tag(tag_id: str, list_name: str, node: Node) -> Tag:
     addresses = _ADDRESSES if list_name == "frameworks" else ()
     if not isinstance(node, Fields):
         raise WrongValueError(node, f"{tag_id}: must have `name` and `description`")
-    only(node, ("name", "description", *addresses, *(("packages",) if addresses else ())))
+    refuse_other_keys(node, ("name", "description", *addresses, *(("packages",) if addresses else ())))
     given = {key: text_of(node.values[key]) for key in addresses if key in node.values}
     for key, address in given.items():
         if not ADDRESS.fullmatch(address):
@@ -91,13 +91,13 @@ def _tag(tag_id: str, list_name: str, node: Node) -> Tag:
 
 def read_glossary(path: Path, text: str) -> tuple[GlossaryGroup, ...]:
     """Read the groups of one glossary.yaml. Raises ContentError."""
-    return read_whole(path, text, read_items, lambda groups: tuple(map(_group, groups.items)))
+    return read_shared_file(path, text, read_items, lambda groups: tuple(map(_group, groups.items)))
 
 
 def _group(node: Node) -> GlossaryGroup:
     if not isinstance(node, Fields):
         raise WrongValueError(node, "a group must be {en: [...], zh: [...]}")
-    only(node, tuple(Language))
+    refuse_other_keys(node, tuple(Language))
     words = {lang: _words(node.values[lang]) if lang in node.values else () for lang in Language}
     if not any(words.values()):
         raise WrongValueError(node, "the group is empty")
@@ -130,15 +130,15 @@ def read_site(files: Iterable[tuple[Path, str]]) -> SiteTexts:
     """Read the site's texts from files (path and text); a later one replaces single texts. Raises ContentError."""
     merged: Block = {}
     for path, text in files:
-        merged |= read_whole(path, text, read_fields, _block)
-    return SiteTexts(**merged)  # type: ignore[arg-type] # each key has the form that `_block` reads
+        merged |= read_shared_file(path, text, read_fields, _read_site)
+    return SiteTexts(**merged)  # type: ignore[arg-type] # each key has the form that `_read_site` reads
 
 
-def _block(fields: Fields) -> Block:
+def _read_site(fields: Fields) -> Block:
     block = fields.values.get(SITE, Fields({}, {}, fields.line))
     if not isinstance(block, Fields):
         raise WrongValueError(block, f"`{SITE}` must have {', '.join(_KEYS)}")
-    only(block, _KEYS)
+    refuse_other_keys(block, _KEYS)
     return {key: _SITE.get(key, _site_texts)(block, key) for key in block.values}
 
 
@@ -154,7 +154,7 @@ def _site_texts(block: Fields, key: str) -> dict[Language, str]:
 
 def _examples(block: Fields, key: str) -> dict[Language, tuple[str, ...]]:
     found: dict[Language, tuple[str, ...]] = {}
-    for lang, value in _in_both(block, key).items():
+    for lang, value in _in_both_languages(block, key).items():
         if not isinstance(value, Items):
             raise WrongValueError(value, "`examples` must have a list of questions for each language")
         found[lang] = tuple(text_of(child).strip() for child in value.items)
@@ -176,7 +176,7 @@ def _rows(block: Fields, key: str, *keys: str) -> Iterator[Fields]:
     for child in node.items if isinstance(node, Items) else (node,):
         if not isinstance(child, Fields) or child is node:
             raise WrongValueError(node, f"`{key}` must be a list of `{{{', '.join(keys)}}}`")
-        only(child, keys)
+        refuse_other_keys(child, keys)
         yield child
 
 
@@ -213,7 +213,7 @@ _SITE: Mapping[str, Callable[[Fields, str], object]] = {
     "accent_dark": _COLOR,
     "links": _links,
     "stages": _stages,
-    "credit": lambda block, key: switched(block, key, default=True),
+    "credit": lambda block, key: read_switch(block, key, default=True),
 }
 """Readers of the keys whose value is not a text in both languages."""
 
@@ -227,7 +227,7 @@ def unknown_topics(stages: Iterable[Stage], taxonomy: Taxonomy) -> Iterator[str]
 
 def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:
     """Yield line and message for each accent colour of a file with too little contrast to its theme's background."""
-    block = read_whole(path, text, read_fields, lambda fields: fields.values.get(SITE))
+    block = read_shared_file(path, text, read_fields, lambda fields: fields.values.get(SITE))
     for key, grounds in (("accent", LIGHT_GROUNDS), ("accent_dark", DARK_GROUNDS)):
         if isinstance(block, Fields) and key in block.values:
             lowest = lowest_contrast(_COLOR(block, key), grounds)
@@ -235,7 +235,7 @@ def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:
                 yield block.key_lines[key], f"`{key}` has a contrast of {lowest:.1f}, less than {READABLE}"
 
 
-def switched(fields: Fields, key: str, *, default: bool) -> bool:
+def read_switch(fields: Fields, key: str, *, default: bool) -> bool:
     """Return the value of a boolean key. Raises WrongValueError for anything but true and false."""
     node = fields.values.get(key)
     word = word_of(node) if node else str(default).lower()
@@ -244,14 +244,14 @@ def switched(fields: Fields, key: str, *, default: bool) -> bool:
     return word == "true"
 
 
-def only(fields: Fields, known: Iterable[str]) -> None:
+def refuse_other_keys(fields: Fields, known: Iterable[str]) -> None:
     """Raise YamlError for the first unknown key."""
     for key, line in fields.key_lines.items():
         if key not in known:
             raise YamlError(line, f"`{key}` is not one of {', '.join(known)}")
 
 
-def read_whole(
+def read_shared_file(
     path: Path, text: str, parse: Callable[[str], Parsed], read: Callable[[Parsed], Value]
 ) -> Value:
     """Parse a file's text and convert it with `read`. Raises ContentError."""
@@ -261,7 +261,7 @@ def read_whole(
         raise ContentError(path, error.line, error.message) from error
 
 
-def _in_both(fields: Fields, key: str) -> dict[Language, Node]:
+def _in_both_languages(fields: Fields, key: str) -> dict[Language, Node]:
     node = fields.values.get(key)
     if not isinstance(node, Fields) or set(node.values) != set(Language):
         raise WrongValueError(node or fields, f"`{key}` must have `en` and `zh`, and nothing else")
@@ -269,4 +269,4 @@ def _in_both(fields: Fields, key: str) -> dict[Language, Node]:
 
 
 def _texts(fields: Fields, key: str) -> dict[Language, str]:
-    return {lang: text_of(node).strip() for lang, node in _in_both(fields, key).items()}
+    return {lang: text_of(node).strip() for lang, node in _in_both_languages(fields, key).items()}

@@ -24,7 +24,14 @@ from jieda.content.read.corpus import (
     stale_languages,
 )
 from jieda.content.read.directory import KnownFile, Reading
-from jieda.content.read.gather import Chosen, ReadFile, Vocabulary, choose, collisions, entry_id_of
+from jieda.content.read.gather import (
+    Chosen,
+    ReadFile,
+    Vocabulary,
+    choose_editions,
+    entry_id_of,
+    find_collisions,
+)
 from jieda.entry import Edition, EditionSummary, Entry, Kind, Language, Problem, Signature, Summary
 from jieda.log_knowledge import LogKnowledge
 from jieda.taxonomy import Taxonomy
@@ -91,9 +98,9 @@ def make_head(corpus: Corpus, entry_id: str, formerly: tuple[str, ...]) -> Entry
     summary = Summary(
         id=entry_id,
         kind=kind,
-        topics=_only(front.topics, topics.__contains__),
-        error_types=_only(front.error_types, lambda tag: tag in error_types and kind is Kind.ERROR),
-        related=_only(front.related, lambda other: other in corpus.published and other != entry_id),
+        topics=tuple(filter(topics.__contains__, front.topics)),
+        error_types=tuple(filter(error_types.__contains__, front.error_types)) if kind is Kind.ERROR else (),
+        related=tuple(each for each in front.related if each in corpus.published and each != entry_id),
         updated=max(file.updated for file in editions.values()),
         editions={lang: _edition_summary(file, stale=lang in stale) for lang, file in editions.items()},
         validity=front.validity,
@@ -113,18 +120,14 @@ def _edition_summary(file: Outline, *, stale: bool) -> EditionSummary:
     )
 
 
-def _only(values: Iterable[str], wanted: Callable[[str], bool]) -> tuple[str, ...]:
-    return tuple(value for value in values if wanted(value))
-
-
 def decide_links(corpus: Corpus, file: Outline) -> Decisions:
     """Decide about the links of a published edition, each distinct one once."""
     inner = (LinkKind.ENTRY, LinkKind.ANCHOR, LinkKind.IMAGE)
     links = dict.fromkeys(link for link in file.links if link.kind in inner)
-    return tuple((link, _kept(corpus, file, link)) for link in links)
+    return tuple((link, _resolve_link(corpus, file, link)) for link in links)
 
 
-def _kept(corpus: Corpus, file: Outline, link: Link) -> Link | None:
+def _resolve_link(corpus: Corpus, file: Outline, link: Link) -> Link | None:
     if not link_fault(corpus, file, link):
         image = corpus.images[f"{file.lang}/{link.target}"] if link.kind is LinkKind.IMAGE else None
         return replace(link, size=image.size) if image else link
@@ -195,7 +198,7 @@ def advance(
     taxonomy = vocabulary.taxonomy
     old = before if before and before.vocabulary.taxonomy == taxonomy else _NO_CONTENT
     groups = _group_files(reading, old)
-    colliding = old.colliding if old.groups.keys() == groups.keys() else collisions(groups)
+    colliding = old.colliding if old.groups.keys() == groups.keys() else find_collisions(groups)
 
     reread = _differing(old.groups, groups)
     if old.colliding != colliding:
@@ -204,18 +207,18 @@ def advance(
     chosen = {entry_id: old.chosen[entry_id] for entry_id in groups if entry_id in old.chosen}
     for entry_id in reread:
         files = [[known[file] for file in here] for here in groups[entry_id]]
-        chosen[entry_id] = choose(files, taxonomy, colliding)
+        chosen[entry_id] = choose_editions(files, taxonomy, colliding)
 
     corpus, log_problems = _make_corpus(old, chosen, reading, taxonomy)
     claims = claimed_ids(corpus)
     formerly = old_ids(claims)
-    reach = _reach(old, corpus, _changed(old.chosen, chosen), formerly)
-    dirty = [entry_id for entry_id in corpus.by_id if entry_id in reach]
+    affected = _find_affected(old, corpus, _changed(old.chosen, chosen), formerly)
+    dirty = [entry_id for entry_id in corpus.by_id if entry_id in affected]
 
-    refs = _carried(old.refs, corpus.by_id, dirty, partial(_refs, corpus))
+    refs = _recompute(old.refs, corpus.by_id, dirty, partial(_find_references, corpus))
     shown = [entry_id for entry_id in dirty if entry_id in corpus.published]
-    entries = _carried(old.entries, corpus.published, shown, partial(_prepare, corpus, formerly))
-    checks = _carried(old.checks, corpus.by_id, dirty, partial(check_entry, corpus))
+    entries = _recompute(old.entries, corpus.published, shown, partial(_prepare, corpus, formerly))
+    checks = _recompute(old.checks, corpus.by_id, dirty, partial(check_entry, corpus))
     return ContentState(
         reading, corpus, log_problems, vocabulary, groups, colliding, chosen, claims, refs, entries, checks
     )
@@ -312,7 +315,7 @@ def _changed(before: Mapping[str, object], now: Mapping[str, object]) -> set[str
     return _differing(before, now) | (before.keys() - now.keys())
 
 
-def _carried(
+def _recompute(
     before: Mapping[str, Value], ids: Iterable[str], anew: Iterable[str], make: Callable[[str], Value]
 ) -> dict[str, Value]:
     """Return a value for every id, in order: computed for those in `anew`, otherwise taken from `before`."""
@@ -320,7 +323,7 @@ def _carried(
     return {entry_id: made[entry_id] if entry_id in made else before[entry_id] for entry_id in ids}
 
 
-def _reach(
+def _find_affected(
     old: ContentState, corpus: Corpus, touched: set[str], formerly: Mapping[str, tuple[str, ...]]
 ) -> set[str]:
     """Return the ids that a change can affect: those that changed, those that refer to them or to changed images, and
@@ -330,7 +333,7 @@ def _reach(
     return touched | _changed(old_ids(old.claims), formerly) | looking
 
 
-def _refs(corpus: Corpus, entry_id: str) -> frozenset[str]:
+def _find_references(corpus: Corpus, entry_id: str) -> frozenset[str]:
     """Return the other entries and the images that an entry's links, neighbors and checks depend on."""
     found: set[str] = set()
     for file in corpus.by_id[entry_id].values():
