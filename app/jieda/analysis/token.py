@@ -22,19 +22,6 @@ class RunKind(Enum):
     CODE = "code"
 
 
-class Run(NamedTuple):
-    """A stretch of folded text between two separators."""
-
-    text: str
-    start: int
-    kind: RunKind
-
-    @property
-    def end(self) -> int:
-        """Offset after the last character."""
-        return self.start + len(self.text)
-
-
 class TokenKind(Enum):
     """Namespaces of index terms; the value is the prefix of a term in an index.
 
@@ -313,14 +300,8 @@ PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]{1,2})?")
 INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 
 
-def runs_of(text: str) -> Iterator[Run]:
-    """Yield the runs of a folded text, in order."""
-    for found, start, is_han in split_runs(text):
-        yield Run(found, start, RunKind.HAN if is_han else RunKind.CODE if is_code(found) else RunKind.WORD)
-
-
 def split_runs(text: str) -> Iterator[tuple[str, int, bool]]:
-    """Yield text, start and whether it is Han for each run, without distinguishing words from code."""
+    """Yield text, start and whether it is Han for each run of a folded text: Han characters, a word or code."""
     for match in RUN.finditer(text):
         yield match.group(), match.start(), match.lastgroup == "HAN"
 

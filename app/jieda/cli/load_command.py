@@ -8,7 +8,7 @@ from typing import BinaryIO
 import click
 
 from jieda.cli.running import content_option, run, writing
-from jieda.content.read.gather import load_taxonomy
+from jieda.content.read.gather import load_taxonomies
 from jieda.importing.load import Loader, LoadEvent, LoadOutcome, recorded
 from jieda.settings import content_directories
 
@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     chosen = content_directories(directories)
     if into.resolve() not in {each.resolve() for each in chosen}:
         chosen = (*chosen, into)
-    taxonomy = load_taxonomy(chosen)
+    taxonomy = load_taxonomies(chosen).taxonomy
     with writing(), recorded(into, dry_run=dry_run) as record:
         loader = Loader(into, taxonomy, record, dry_run)
         counts = Counter(_shown(loader.load(source), _name(source)))

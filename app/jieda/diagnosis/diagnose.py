@@ -35,7 +35,7 @@ from jieda.entry import Entry, Language, Signature
 from jieda.log.formats import compile_formats
 from jieda.log.layout import layout_of
 from jieda.log.lines import physical_lines, strip_codes
-from jieda.log.traceback import ParsedLog, parse, find_passages
+from jieda.log.traceback import ParsedLog, find_passages, parse
 from jieda.versions import Packages, doubtful_version
 
 MOST_LINES = 8

@@ -18,7 +18,7 @@ from jieda.analysis.words import is_function_word
 from jieda.diagnosis.signatures import SignatureIndex
 from jieda.entry import Entry, Signature
 from jieda.log.formats import Formats, without_values
-from jieda.log.traceback import parse, find_passages
+from jieda.log.traceback import find_passages, parse
 from jieda.log_knowledge import Background, LogKnowledge
 from jieda.signature import literal_text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from jieda.content.read.gather import load_site
+from jieda.content.read.gather import load_taxonomies
 from jieda.errors import ContentError
 
 from tests.support.small_content import TAXONOMY, edition, write
@@ -92,4 +92,4 @@ def test_content_without_stages_has_lists_and_no_map(
 def test_a_stage_that_cannot_be_read_is_told(tmp_path: Path, stages: str, told: str) -> None:
     content = write(tmp_path, {"taxonomy.yaml": f"{TAXONOMY}site:\n  stages: {stages}\n"})
     with pytest.raises(ContentError, match=re.escape(told)):
-        load_site((content,))
+        load_taxonomies((content,))

@@ -176,17 +176,9 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(set(problems), key=lambda each: (each.path, each.line, each.rule, each.message)))
 
 
-def load_taxonomy(directories: Sequence[Path]) -> Taxonomy:
-    """Load the merged taxonomy of all directories. Raises ContentError if it is missing or broken."""
-    return _load_taxonomies(directories).taxonomy
-
-
-def load_site(directories: Sequence[Path]) -> SiteTexts:
-    """Load the texts about the site. Raises ContentError if a taxonomy is missing or broken."""
-    return _load_taxonomies(directories).site
-
-
-def _load_taxonomies(directories: Sequence[Path]) -> Vocabulary:
+def load_taxonomies(directories: Sequence[Path]) -> Vocabulary:
+    """Load the taxonomies of all directories, with the texts about the site, and no other shared file. Raises
+    ContentError if a taxonomy is missing or broken."""
     listings = [list_directory(directory, frozenset()) for directory in directories]
     found = [read_file(file) for listing in listings for file in listing.shared if file.where == TAXONOMY]
     return make_vocabulary(listings[0].root, found)

@@ -14,7 +14,6 @@ from jieda.content.check.rules import check_entry
 from jieda.content.markdown.links import Link, LinkKind
 from jieda.content.read.corpus import (
     Corpus,
-    Editions,
     Image,
     Outline,
     SampleFile,
@@ -247,7 +246,7 @@ def _make_corpus(
         samples, background, problems = _read_logs(reading)
     corpus = Corpus(
         by_id=by_id,
-        published=_published(old.corpus, by_id),
+        published={each: shown for each, editions in by_id.items() if (shown := published(editions))},
         taxonomy=taxonomy,
         samples=samples,
         images={
@@ -258,17 +257,6 @@ def _make_corpus(
         background=background,
     )
     return corpus, problems
-
-
-def _published(before: Corpus, by_id: Mapping[str, Editions]) -> dict[str, Editions]:
-    """Return the editions that are not drafts, of every entry that has any."""
-    found = {
-        entry_id: before.published.get(entry_id, {})
-        if before.by_id.get(entry_id) is editions
-        else published(editions)
-        for entry_id, editions in by_id.items()
-    }
-    return {entry_id: shown for entry_id, shown in found.items() if shown}
 
 
 def _logs(reading: Reading) -> list[tuple[tuple[KnownFile, ...], ...]]:

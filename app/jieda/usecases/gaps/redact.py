@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
 
-from jieda.analysis.token import Run, RunKind, TokenKind, runs_of, word_spans
+from jieda.analysis.token import TokenKind, is_code, split_runs, word_spans
 from jieda.analysis.words import Folder, is_function_word
 from jieda.content.library import Library
 from jieda.han import has_han
@@ -164,8 +164,8 @@ class Redactor:
         programs = (name for program in logs.programs.by_id.values() for name in program.names)
         families = (family.name for family in logs.failures.families)
         for text in (*tags, *groups, *programs, *families):
-            for segment in runs_of(self._folder.fold(text).text.casefold()):
-                yield segment.text
+            for word, _, _ in split_runs(self._folder.fold(text).text.casefold()):
+                yield word
 
     def _redacted(self, text: str, *, dictionary: bool) -> str:
         folded = masked(self._folder.fold(text[:LONGEST_READ]).text[:LONGEST_READ])
@@ -181,27 +181,27 @@ class Redactor:
     def _words(self, text: str, *, dictionary: bool) -> Iterator[str]:
         """Redact a piece of text without values; a message keeps its punctuation, which belongs to its signature."""
         said = 0
-        for segment in runs_of(text):
+        for run, start, is_han in split_runs(text):
             if not dictionary:
-                yield from _punctuation(text[said : segment.start])
-                said = segment.end
-            if segment.kind is RunKind.HAN:
-                yield from self._han(segment.text, dictionary=dictionary)
-            elif segment.kind is RunKind.WORD:
-                yield segment.text if self._is_plain(segment, dictionary=dictionary) else UNKNOWN
+                yield from _punctuation(text[said:start])
+                said = start + len(run)
+            if is_han:
+                yield from self._han(run, dictionary=dictionary)
+            elif is_code(run):
+                yield self._public(run)
             else:
-                yield self._public(segment.text)
+                yield run if self._is_plain(run, dictionary=dictionary) else UNKNOWN
         if not dictionary:
             yield from _punctuation(text[said:])
 
-    def _is_plain(self, segment: Run, *, dictionary: bool) -> bool:
+    def _is_plain(self, written: str, *, dictionary: bool) -> bool:
         """Whether a word may stay."""
-        word = segment.text.casefold()
+        word = written.casefold()
         if len(word) > LONGEST_WORD or not word.isascii():
             return False
         if is_function_word(word) or word in self._said or self._searcher.says(word):
             return True
-        is_common = segment.text.islower() and word not in _PEOPLE
+        is_common = written.islower() and word not in _PEOPLE
         return dictionary and is_common and self._analyzer.is_word(word)
 
     def _is_public(self, name: str) -> bool:
