@@ -18,7 +18,6 @@ from pathlib import Path
 from jieda.cli.asking import local_client
 from jieda.cli.thread_drafts import grouped_threads, read_all
 from jieda.content.read.load import Loaded
-from jieda.entry import Language
 from jieda.importing.threads import read_threads, solution
 from jieda.settings import content_directories
 
@@ -36,7 +35,7 @@ def main(file: str, facts_file: str = str(FACTS)) -> None:
     facts = {fact["url"]: fact for fact in map(json.loads, Path(facts_file).read_text().splitlines())}
     threads = [each for each in read_threads(Path(file)) if each.url in facts]
     client = local_client(())
-    content = Loaded(content_directories(()), frozenset(Language))
+    content = Loaded(content_directories(()))
     snapshot = client.service.current()
     read = read_all(snapshot, content, threads, FRAMEWORK, lambda numbers, _: iter(numbers))
     groups = grouped_threads(snapshot, read)

@@ -247,7 +247,7 @@ def _import_threads(file: Path, options: Options) -> int:
     threads = read_threads(file)
     snapshot = local_client(options.directories).service.current()
     chosen = content_directories(options.directories)
-    content = Loaded(chosen, frozenset(Language))
+    content = Loaded(chosen)
     if framework not in content.corpus.taxonomy.framework:
         known = ", ".join(content.corpus.taxonomy.framework)
         raise click.UsageError(f"unknown framework {framework!r}; choose from {known}")

@@ -113,7 +113,7 @@ def stats(as_json: bool, day: datetime | None, directories: tuple[Path, ...]) ->
     nowhere else. An edition is stale when its twin has changed since the two were last synced.
     """
     today = day.date() if day else datetime.now(UTC).date()
-    figures = figures_of(Loaded(content_directories(directories), frozenset(Language)).corpus, today)
+    figures = figures_of(Loaded(content_directories(directories)).corpus, today)
     if as_json:
         told = {"on": today.isoformat(), **asdict(figures)}
         click.echo(json.dumps(told, ensure_ascii=False, indent=2))

@@ -77,7 +77,7 @@ def _from_log(file: Path, directories: tuple[Path, ...], wanted: DraftRequest, *
         click.echo(f"{match.entry.id} explains this log already ({match.confidence}): {match.edition.title}")
         click.echo("nothing was written; --force makes a draft all the same", err=True)
         return 1
-    draft = draft_from_log(log, found, Loaded(directories, frozenset(Language)), wanted)
+    draft = draft_from_log(log, found, Loaded(directories), wanted)
     steps = draft.steps(directories[-1])
     with writing():
         carry_out(steps)

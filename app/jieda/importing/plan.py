@@ -99,7 +99,7 @@ class ImportPlan:
 
 def plan_import(request: ImportRequest, watch: Watch) -> ImportPlan:
     """Plan an import without writing anything. Raises ImportingError and what loading the content raises."""
-    content = Loaded(request.directories, frozenset(Language))
+    content = Loaded(request.directories)
     known = content.vocabulary.taxonomy.framework
     framework = known.get(request.framework)
     if framework is None:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jieda.content.check.findings import SignatureFinder, SignatureHolders, unanswered_groups
+from jieda.content.check.findings import MOST_NAMED, SignatureFinder, SignatureHolders, placed_words
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import Corpus, draft_files, newest
 from jieda.content.read.directory import BACKGROUND, BRAND, SHARED_FILES, list_directory
@@ -55,7 +55,7 @@ def check_content(directories: Sequence[Path], answers: TriedAnswers | None = No
 
     Raises ContentError if a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken.
     """
-    loaded = Loaded(directories, frozenset(Language))
+    loaded = Loaded(directories)
     corpus = loaded.corpus
     signatures = SignatureHolders.of(corpus)
     finder = SignatureFinder(signatures.holders)
@@ -129,10 +129,16 @@ def _unanswered_words(corpus: Corpus, answers: TriedAnswers) -> Iterator[Problem
 
 
 def _unanswered_groups(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
-    """Yield notes about glossary groups for which a search finds nothing."""
+    """Yield notes about glossary groups for none of whose words a search finds anything."""
     for text in loaded.glossaries:
-        for line, message in unanswered_groups(text, answers.finds):
-            yield Problem(GLOSSARY, line, "unanswered", message, served=True)
+        for _, group in groupby(placed_words(text), key=lambda word: word.group):
+            words = tuple(group)
+            if not any(answers.finds(word.text) for word in words):
+                named = ", ".join(word.text for word in words[:MOST_NAMED]) + ", …" * (
+                    len(words) > MOST_NAMED
+                )
+                message = f"no search for {named} finds anything yet"
+                yield Problem(GLOSSARY, words[0].line, "unanswered", message, served=True)
 
 
 def _missing_images(loaded: Loaded) -> Iterator[Problem]:

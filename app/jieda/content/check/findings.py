@@ -4,9 +4,8 @@ samples, in time proportional to the sum of both and not to their product."""
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 
 from jieda.anchors import AnchorIndex
 from jieda.content.read.corpus import Corpus, Outline, newest
@@ -103,16 +102,6 @@ def repeated_words(glossary: str) -> Iterator[tuple[int, str]]:
                 word.line,
                 f"{word.text!r} stands in the group of line {earlier.line}, too; a word belongs to one group",
             )
-
-
-def unanswered_groups(glossary: str, finds: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
-    """Yield line and message for each group for none of whose words a search finds anything."""
-    for _, group in groupby(placed_words(glossary), key=lambda word: word.group):
-        members = tuple(group)
-        if not any(finds(word.text) for word in members):
-            named = ", ".join(word.text for word in members[:MOST_NAMED])
-            more = ", …" if len(members) > MOST_NAMED else ""
-            yield members[0].line, f"no search for {named}{more} finds anything yet"
 
 
 def _same(word: str) -> str:

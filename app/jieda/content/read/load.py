@@ -37,7 +37,9 @@ class Loaded:
     """All files of some content directories, read and parsed. Raises ContentError if a taxonomy, glossary or
     dictionary is broken."""
 
-    def __init__(self, directories: Sequence[Path], languages: frozenset[Language]) -> None:
+    def __init__(
+        self, directories: Sequence[Path], languages: frozenset[Language] = frozenset(Language)
+    ) -> None:
         self._languages = languages
         self._sources: dict[Path, SourceFile] = {}
         self._unreadable: list[Problem] = []
@@ -191,4 +193,4 @@ def load_library(
 
 def load_corpus(directories: Sequence[Path]) -> Corpus:
     """Load the outlines of all editions, drafts included, for commands that edit files. Raises ContentError."""
-    return Loaded(directories, frozenset(Language)).corpus
+    return Loaded(directories).corpus

@@ -98,7 +98,7 @@ class Desk:
         """
         with self._lock:
             if self._held is None or self._held[0] != snapshot.generation:
-                loaded = Loaded(self.directories, frozenset(Language))
+                loaded = Loaded(self.directories)
                 self._held = (snapshot.generation, LoadedContent(loaded))
             return self._held[1]
 
