@@ -10,9 +10,6 @@ from typing import NamedTuple
 
 from jieda.han import HAN
 
-# BETWEEN_NAMES joins names to one another, in contrast to `-` and `_`, which join the words of one name.
-# A dot between digits belongs to a version or an address, which has no parts worth finding.
-
 
 class RunKind(Enum):
     """The kind of a run, before it is split any further."""
@@ -208,6 +205,8 @@ class Analysis:
         ]
 
 
+# BETWEEN_NAMES joins names to one another, in contrast to `-` and `_`, which join the words of one name.
+# A dot between digits belongs to a version or an address, which has no parts worth finding.
 BETWEEN_NAMES = re.compile(r"::|->|==|//|\]\[|[:/\\=+@#\[\]*$~]|(?<!\d)\.|(?<=[a-zA-Z_]\d)\.(?!\d)")
 WORDS = re.compile(
     r"\d+(?:\.\d+)+\w*"  # a version stays whole

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -86,9 +86,10 @@ def _fields(front: FrontMatter) -> Iterator[str]:
 
 
 def _sources(sources: Iterable[Source]) -> str:
-    named = ({"title": each.title, "url": each.url, "license": each.license} for each in sources)
-    lines = ("\n    ".join(f"{name}: {quote(text)}" for name, text in each.items()) for each in named)
-    return "source:\n" + "".join(f"  - {each}\n" for each in lines)
+    items = (
+        "\n    ".join(f"{name}: {quote(text)}" for name, text in asdict(each).items()) for each in sources
+    )
+    return "source:\n" + "".join(f"  - {item}\n" for item in items)
 
 
 def _block(name: str, items: Iterable[str]) -> str:

@@ -268,16 +268,6 @@ def image_size(content: bytes) -> Size | None:
     return size if size and all(size) else None
 
 
-def _png(content: bytes) -> Size:
-    width, height = unpack_from(">II", content, 16)
-    return width, height
-
-
-def _gif(content: bytes) -> Size:
-    width, height = unpack_from("<HH", content, 6)
-    return width, height
-
-
 def _jpeg(content: bytes) -> Size | None:
     place = 2
     while place + 4 <= len(content) and content[place] == 0xFF:
@@ -303,9 +293,9 @@ def _webp(content: bytes) -> Size | None:
 
 
 _READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
-    b"\x89PNG\r\n\x1a\n": _png,
-    b"GIF87a": _gif,
-    b"GIF89a": _gif,
+    b"\x89PNG\r\n\x1a\n": lambda content: unpack_from(">II", content, 16),
+    b"GIF87a": lambda content: unpack_from("<HH", content, 6),
+    b"GIF89a": lambda content: unpack_from("<HH", content, 6),
     b"\xff\xd8": _jpeg,
     b"RIFF": _webp,
 }

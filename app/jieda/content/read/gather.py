@@ -143,22 +143,18 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     taxonomy, site = merge_taxonomies(read_taxonomy(*each) for each in taxonomies), read_site(taxonomies)
     for message in unknown_topics(site.stages, taxonomy):
         raise ContentError(taxonomies[-1][0], 1, message)
+    problems = [
+        Problem(GLOSSARY, line, "repeated-word", message, served=True)
+        for _, text in given[GLOSSARY]
+        for line, message in repeated_words(text)
+    ]
+    for line, message in (found for each in taxonomies for found in pale_colors(*each)):
+        problems.append(Problem(TAXONOMY, line, "contrast", message, served=True))
     return Vocabulary(
         taxonomy=taxonomy,
         glossary=groups,
         dictionary=_add_glossary_words(tuple(lines), groups),
-        problems=(
-            *(
-                Problem(GLOSSARY, line, "repeated-word", message, served=True)
-                for _, text in given[GLOSSARY]
-                for line, message in repeated_words(text)
-            ),
-            *(
-                Problem(TAXONOMY, line, "contrast", message, served=True)
-                for each in taxonomies
-                for line, message in pale_colors(*each)
-            ),
-        ),
+        problems=tuple(problems),
         logs=read_log_knowledge(given[PROGRAMS], given[FAILURES]),
         site=site,
     )

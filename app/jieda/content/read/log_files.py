@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jieda.content.read.forms import WrongValueError, text_of, word_of
-from jieda.content.read.shared_files import BUILT_IN, read_shared_file, read_switch, refuse_other_keys
+from jieda.content.read.shared_files import (
+    BUILT_IN,
+    fields_below,
+    read_shared_file,
+    read_switch,
+    refuse_other_keys,
+)
 from jieda.content.read.yaml_reader import Fields, Items, Node, read_fields
 from jieda.log_knowledge import Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
 from jieda.signature import (
@@ -53,11 +59,8 @@ def _merge_files(name: str, below: Value, files: SharedTexts, read: Callable[[Fi
 
 def _apply_file(below: Value, read: Callable[[Fields], Value], fields: Fields) -> Value:
     """Apply a file on top of `below`: remove what it names under `without`, then add and replace."""
-    without = fields.values.get(WITHOUT, Fields({}, {}, fields.line))
-    if not isinstance(without, Fields):
-        raise WrongValueError(
-            without, f"`{WITHOUT}` must have lists of what to leave out, such as `families: [...]`"
-        )
+    fault = f"`{WITHOUT}` must have lists of what to leave out, such as `families: [...]`"
+    without = fields_below(fields, WITHOUT, fault)
     above = read(fields)
     lists = {_KEY.get(each.name, each.name): each.name for each in fields_of(below)}
     refuse_other_keys(without, lists)
@@ -135,9 +138,7 @@ def _items(fields: Fields, key: str) -> tuple[Fields, ...]:
 
 def _programs(fields: Fields) -> Programs:
     refuse_other_keys(fields, ("installed", "standard", "programs", WITHOUT))
-    programs = fields.values.get("programs", Fields({}, {}, fields.line))
-    if not isinstance(programs, Fields):
-        raise WrongValueError(programs, "`programs` must have an id on each line")
+    programs = fields_below(fields, "programs", "`programs` must have an id on each line")
     by_id = {name: _program(name, node) for name, node in programs.values.items()}
     return Programs(by_id, _folders(fields, "installed"), _folders(fields, "standard"))
 
@@ -180,9 +181,7 @@ def _failures(fields: Fields) -> Failures:
 
 
 def _words_by_language(fields: Fields, name: str) -> tuple[str, ...]:
-    by_language = fields.values.get(name, Fields({}, {}, fields.line))
-    if not isinstance(by_language, Fields):
-        raise WrongValueError(by_language, f"`{name}` must have a list for each language")
+    by_language = fields_below(fields, name, f"`{name}` must have a list for each language")
     return tuple(chain.from_iterable(_words(by_language, lang) for lang in by_language.values))
 
 

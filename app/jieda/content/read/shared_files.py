@@ -135,9 +135,7 @@ def read_site(files: Iterable[tuple[Path, str]]) -> SiteTexts:
 
 
 def _read_site(fields: Fields) -> Block:
-    block = fields.values.get(SITE, Fields({}, {}, fields.line))
-    if not isinstance(block, Fields):
-        raise WrongValueError(block, f"`{SITE}` must have {', '.join(_KEYS)}")
+    block = fields_below(fields, SITE, f"`{SITE}` must have {', '.join(_KEYS)}")
     refuse_other_keys(block, _KEYS)
     return {key: _SITE.get(key, _site_texts)(block, key) for key in block.values}
 
@@ -233,6 +231,14 @@ def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:
             lowest = lowest_contrast(_COLOR(block, key), grounds)
             if lowest < READABLE:
                 yield block.key_lines[key], f"`{key}` has a contrast of {lowest:.1f}, less than {READABLE}"
+
+
+def fields_below(fields: Fields, key: str, fault: str) -> Fields:
+    """Return the mapping of a key, empty if it is missing. Raises WrongValueError with the message `fault`."""
+    node = fields.values.get(key, Fields({}, {}, fields.line))
+    if not isinstance(node, Fields):
+        raise WrongValueError(node, fault)
+    return node
 
 
 def read_switch(fields: Fields, key: str, *, default: bool) -> bool:
