@@ -71,7 +71,7 @@ def test_what_would_be_read_under_another_name_is_told_and_a_misspelt_tag_gets_t
         "check", "--content", synced(tmp_path, GOOD | tag | {"glossary.yml": "x", "zh-CN/roll/a.md": "x"})
     )
     assert "glossary.yml:1: place: is not read: name it glossary.yaml\n" in run.stdout
-    assert "zh-CN:1: place: is not read: editions lie in en/ and zh/\n" in run.stdout
+    assert "zh-CN:1: place: is not read: editions belong in en/ and zh/\n" in run.stdout
     assert "'memori' is not in the taxonomy; 'memory' is\n" in run.stdout
 
 
@@ -98,7 +98,7 @@ BROKEN = {
         "section: ## Repair is not one of Symptom,",
     ),
     "section of the other language": ({A_ZH: error(FIX, "月")}, "section: ## Fix is not one of 现象, 原因,"),
-    "section twice": ({A_EN: error(FIX + "\n## Fix\n\nmore\n")}, "section: ## Fix stands twice"),
+    "section twice": ({A_EN: error(FIX + "\n## Fix\n\nmore\n")}, "section: ## Fix appears twice"),
     "text before the first section": ({A_EN: error("Hello.\n\n" + FIX)}, "section: the body must start"),
     "skeleton put to use": (
         {A_EN: error("## Fix\n\nTODO: what to change.\n")},
@@ -110,7 +110,7 @@ BROKEN = {
     ),
     "boxes to tick": (
         {A_EN: error(FIX + "\n- [ ] turn it\n")},
-        "en/roll/a.md:15: markdown: a box to tick is shown as `[ ]`",
+        "en/roll/a.md:15: markdown: a task-list box is shown as `[ ]`",
     ),
     "alert": (
         {A_EN: error(FIX + "\n> [!NOTE]\n> x\n")},
@@ -118,7 +118,7 @@ BROKEN = {
     ),
     "HTML": (
         {A_EN: error("## Fix\n\nDo `x`, not `<br>`, in <framework>:\n<details>\n\n- a\n")},
-        "en/roll/a.md:14: markdown: `<details>` is shown as it is, for HTML is no part of entries",
+        "en/roll/a.md:14: markdown: `<details>` is shown as it is, because entries cannot contain HTML",
     ),
     "doubt of an import": (
         {A_EN: error(doubts="['kind: a guess']")},
@@ -173,8 +173,11 @@ BROKEN = {
         },
         "signature: 'chunk {int} of the moon is missing' also finds samples/roll/c/1.log",
     ),
-    "edition in no framework folder": ({"en/lost.md": edition("L")}, "en/lost.md:1: place: editions lie in"),
-    "sample in the wrong place": ({"samples/roll/a/notes.txt": "x"}, "place: samples lie in"),
+    "edition in no framework folder": (
+        {"en/lost.md": edition("L")},
+        "en/lost.md:1: place: editions belong in",
+    ),
+    "sample in the wrong place": ({"samples/roll/a/notes.txt": "x"}, "place: samples belong in"),
 }
 
 

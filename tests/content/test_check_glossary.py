@@ -25,7 +25,7 @@ def glossary(folder: Path, text: str, dictionary: str = "") -> Path:
 def test_a_word_in_two_groups_is_reported_with_both_lines(tmp_path: Path, again: str) -> None:
     text = f"# memory\n- {{en: [VRAM, 'GPU memory']}}\n- en: [host memory]\n- en:\n    - RAM\n    - {again}\n"
     assert complaints(glossary(tmp_path, text)) == [
-        f"glossary.yaml:6: repeated-word: {again!r} stands in the group of line 2, too;"
+        f"glossary.yaml:6: repeated-word: {again!r} is also in the group of line 2;"
         " a word belongs to one group"
     ]
 

@@ -73,7 +73,7 @@ def test_line_ends_and_a_byte_order_mark_are_kept() -> None:
         ("{updated: 2026-01-02, title: x}\n", "two fields share a line"),
         ("updated: 'a\n# no comment'\ntitle: x\n", "by hand"),
         ("updated: [\n", "line "),
-        ("title: x\ntitle: y\n", "stands twice"),
+        ("title: x\ntitle: y\n", "appears twice"),
     ],
 )
 def test_what_cannot_be_put_in_order_safely_is_left_alone(front: str, words: str) -> None:

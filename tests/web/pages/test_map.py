@@ -81,7 +81,7 @@ def test_content_without_stages_has_lists_and_no_map(
 @pytest.mark.parametrize(
     ("stages", "told"),
     [
-        ("[{name: {en: A, zh: 甲}, topics: [nonesuch]}]", "'nonesuch' is no topic"),
+        ("[{name: {en: A, zh: 甲}, topics: [nonesuch]}]", "'nonesuch' is not a topic"),
         ("[{name: {en: A, zh: 甲}}]", "needs `topics`"),
         ("[{name: {en: A, zh: 甲}, topics: []}]", "needs `topics`"),
         ("[{name: {en: A}, topics: [memory]}]", "`en` and `zh`"),

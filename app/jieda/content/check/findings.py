@@ -28,39 +28,39 @@ HINTS: Mapping[str, str] = {
     "anywhere": "Say in both editions whether the fix holds for the logs of any program.",
     "body": "Write the answer below the front matter, under one of the section titles.",
     "case": "Rename one of the two: some file systems cannot tell them apart.",
-    "contrast": "Take a darker colour for light pages, or a lighter one for dark pages.",
-    "doubt": "Look at what the line says, mend the entry, then delete the line.",
-    "duplicate": "Join the two entries, or word the title or alias so that each is found by its own.",
+    "contrast": "Use a darker colour for light pages, or a lighter one for dark pages.",
+    "doubt": "Check what the line says, correct the entry, then delete the line.",
+    "duplicate": "Join the two entries, or word the title or alias so that each entry has its own.",
     "encoding": "Save the file as UTF-8, without control characters.",
     "field": "See the table of fields in docs/content-format.md for what it must be.",
     "fix": "Say in the fix itself what to change: it is shown without the rest of the page.",
-    "formerly": "Take the old address out of one of the entries, or of the one that has it as its own id.",
+    "formerly": "Remove the old address from one of the entries, or from the one that has it as its own id.",
     "front-matter": "Start the file with front matter between two lines of ---.",
-    "identifier": "Add what is missing to the other edition, or take it out of this one.",
+    "identifier": "Add what is missing to the other edition, or remove it from this one.",
     "kind": "Add the field or section that an entry of this kind needs, or change its kind.",
-    "link": "Correct the address, or take the link out.",
+    "link": "Correct the address, or remove the link.",
     "long-fix": "Say it shorter or in a table, and move versions, dates and reasons to Notes.",
     "markdown": "Write it in Markdown that is shown as you mean it: docs/content-format.md says which.",
-    "own-words": "Word it as a reader would, or so that it is told from what other entries say.",
-    "place": "Move the file to where docs/content-format.md says that such files lie.",
-    "related": "Correct the id, or take it out.",
-    "repeated-word": "Join the two groups, or take the word out of one of them.",
+    "own-words": "Word it as a reader would, or so that it differs from what other entries say.",
+    "place": "Move the file to where docs/content-format.md says that such files belong.",
+    "related": "Correct the id, or remove it.",
+    "repeated-word": "Join the two groups, or remove the word from one of them.",
     "sample": "Add logs to the entry's folder in samples/, or a signature that finds those that are there.",
     "section": "Use the section titles that docs/content-format.md lists, each once.",
     "shared": "Say `confidence: likely` in the signature, or make it more specific.",
     "signature": "Quote the line, keep something in it that only this failure prints, and try it on the samples.",
     "size": "Make the file smaller, or divide the entry.",
     "slug": "Rename the file: 1 to 80 of a-z, 0-9 and -, then .md.",
-    "sync": "Bring the two editions in step, then run `jieda sync` with the entry's id.",
+    "sync": "Make the two editions say the same, then run `jieda sync` with the entry's id.",
     "twins": "Make the field or the sections the same in both editions.",
     "two-exact": "Say `unless` or `confidence: likely` in the signature, or make it more specific.",
-    "unanswered": "Write an entry that uses one of the words, or take the group out.",
-    "undiagnosed": "Make the signature or the symptoms of the entry tell more.",
+    "unanswered": "Write an entry that uses one of the words, or remove the group.",
+    "undiagnosed": "Make the signature or the symptoms of the entry more specific.",
     "unfinished": "Write what the skeleton left open, or keep the file a draft.",
-    "unknown-key": "Correct the name of the field, or take it out.",
+    "unknown-key": "Correct the name of the field, or remove it.",
     "unknown-tag": "Use an id of taxonomy.yaml, or add this one there.",
     "unreadable": "Make the file readable for whoever runs Jieda.",
-    "yaml": "Correct the front matter: quote a text that has `: `, # or brackets in it.",
+    "yaml": "Correct the front matter: quote a text that contains `: `, # or brackets.",
 }
 """Hints by rule; a test ensures that every rule has one."""
 
@@ -100,7 +100,7 @@ def repeated_words(glossary: str) -> Iterator[tuple[int, str]]:
         if earlier.group != word.group:
             yield (
                 word.line,
-                f"{word.text!r} stands in the group of line {earlier.line}, too; a word belongs to one group",
+                f"{word.text!r} is also in the group of line {earlier.line}; a word belongs to one group",
             )
 
 
@@ -222,7 +222,8 @@ def shared_signatures(corpus: Corpus, held: SignatureHolders, matches: Matches) 
             if signature.likely or not others:
                 continue
             named = ", ".join([other for other in others if other != file.id][:MOST_NAMED])
-            message = f"{' + '.join(lines)!r} is in {named} too, so it gives `likely` at most: say `confidence: likely`"
+            shared = f"{' + '.join(lines)!r} is also in {named}"
+            message = f"{shared}, so it gives `likely` at most: say `confidence: likely`"
             yield RuleFinding(file.where, file.line("signatures"), message)
 
 

@@ -83,7 +83,7 @@ def odd_headings(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
         elif placed.section and not placed.known:
             yield placed.line, f"## {text} is not one of {allowed_titles(file.lang)}"
         elif placed.section and text in seen:
-            yield placed.line, f"## {text} stands twice"
+            yield placed.line, f"## {text} appears twice"
         seen |= {text} if placed.section else set()
 
 
@@ -130,7 +130,7 @@ def lost_identifiers(editions: Editions) -> Iterator[RuleFinding]:
             there = "\n".join(twin.code)
             for span in sorted(set(file.code_spans)):
                 if span not in there:
-                    message = f"`{span}` stands in {file.where}, but in no code here"
+                    message = f"`{span}` is in {file.where}, but in no code here"
                     yield RuleFinding(twin.where, twin.first_line, message)
 
 
@@ -147,7 +147,7 @@ def unsynced_twins(editions: Editions) -> Iterator[RuleFinding]:
             yield RuleFinding(file.where, line, message)
         elif file.front.synced_with and not has_twin:
             message = (
-                f"`synced_with` tells of a twin, but there is no {file.lang.other}/{file.id}.md: "
+                f"`synced_with` refers to a twin, but there is no {file.lang.other}/{file.id}.md: "
                 "bring it back, or take the field out"
             )
             yield RuleFinding(file.where, line, message)
@@ -167,9 +167,9 @@ def colliding_old_ids(corpus: Corpus) -> Iterator[RuleFinding]:
     for file in corpus.files:
         for old in file.front.formerly:
             if old in corpus.by_id:
-                message = f"`formerly`: {old} is an entry of today"
+                message = f"`formerly`: {old} is the id of a current entry"
             elif claims.setdefault(old, file.id) != file.id:
-                message = f"`formerly`: {old} is claimed by {claims[old]}, too"
+                message = f"`formerly`: {old} is also claimed by {claims[old]}"
             else:
                 continue
             yield RuleFinding(file.where, file.line("formerly"), message)
@@ -183,7 +183,7 @@ def duplicate_names(corpus: Corpus) -> Iterator[RuleFinding]:
             for name in names:
                 owner = owners.setdefault(_fold(name), file.id)
                 if owner != file.id:
-                    message = f"`{field}`: {name!r} is a title or alias of {owner}, too"
+                    message = f"`{field}`: {name!r} is also a title or alias of {owner}"
                     yield RuleFinding(file.where, file.line(field), message)
 
 

@@ -187,7 +187,7 @@ def _unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int,
         around = tokens[at - 2].type if at > 1 else ""
         line = _map(block)[0] + first_line
         if around == "list_item_open" and _BOX.match(block.content):
-            yield line, "a box to tick is shown as `[ ]`: write a plain list"
+            yield line, "a task-list box is shown as `[ ]`: write a plain list"
         elif around == "blockquote_open" and (alert := _ALERT.match(block.content)):
             yield line, f"`{alert[0]}` is shown as it is: write `> **{alert[1].capitalize()}**: …`"
         for token in block.children or ():
@@ -195,7 +195,7 @@ def _unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int,
             if token.type == "text" and (tag := _TAG.search(token.content)):
                 yield (
                     line,
-                    f"`{tag[0]}` is shown as it is, for HTML is no part of entries: write it as Markdown",
+                    f"`{tag[0]}` is shown as it is, because entries cannot contain HTML: write it as Markdown",
                 )
 
 

@@ -179,29 +179,29 @@ class _Walk:
                 if item.name.endswith(".yml") and f"{item.name[:-4]}.yaml" in SHARED_FILES:
                     self._complain(item.name, "place", f"is not read: name it {item.name[:-4]}.yaml")
                 elif LIKE_A_LANGUAGE.fullmatch(item.name) and item.is_dir():
-                    self._complain(item.name, "place", "is not read: editions lie in en/ and zh/")
+                    self._complain(item.name, "place", "is not read: editions belong in en/ and zh/")
 
     def editions_and_images(self, language: str) -> Iterator[FoundFile]:
-        fault = "is neither an edition (.md) nor an image that is served"
+        fault = "is neither an edition (.md) nor an image that can be served"
         for framework in self._listing(language):
             where = f"{language}/{framework.name}"
             if framework.is_dir():
                 yield from self._files(where, _is_edition_or_image, fault, link=framework.is_symlink())
             else:
-                self._complain(where, "place", "editions lie in <lang>/<framework>/<slug>.md")
+                self._complain(where, "place", "editions belong in <lang>/<framework>/<slug>.md")
 
     def brand(self) -> Iterator[FoundFile]:
-        return self._files(BRAND, _is_brand, "is no image that is served as a logo or an icon")
+        return self._files(BRAND, _is_brand, "is not an image that can be served as a logo or an icon")
 
     def samples(self) -> Iterator[FoundFile]:
-        fault = "samples lie in samples/<framework>/<slug>/*.log"
+        fault = "samples belong in samples/<framework>/<slug>/*.log"
         for framework in self._listing("samples"):
             for entry in self._listing(f"samples/{framework.name}", link=framework.is_symlink()):
                 where = f"samples/{framework.name}/{entry.name}"
                 yield from self._files(where, _is_log, fault, link=entry.is_symlink())
 
     def background(self) -> Iterator[FoundFile]:
-        return self._files(BACKGROUND, _is_log, "logs that no entry explains lie in background/*.log")
+        return self._files(BACKGROUND, _is_log, "logs that no entry explains belong in background/*.log")
 
     def _files(
         self, folder: str, is_wanted: Callable[[str], bool], fault: str, *, link: bool = True

@@ -47,7 +47,7 @@ Form = Callable[[Node, Report], Any]
 def text_of(node: Node) -> str:
     """Return a text that any YAML reader would read as one: a bare `on`, `2024` or `1e3` is refused."""
     if not isinstance(node, Scalar):
-        raise WrongValueError(node, "must be a text; quote it if it has `: ` or a bracket in it")
+        raise WrongValueError(node, "must be a text; quote it if it contains `: ` or a bracket")
     if node.looks_like == "nothing":
         raise WrongValueError(node, "must not be empty")
     if node.looks_like != "text":
@@ -114,7 +114,7 @@ def list_of(item: Form) -> Form:
                 report(error)
                 continue
             if value in values:
-                report(WrongValueError(child, "stands twice in the list"))
+                report(WrongValueError(child, "appears twice in the list"))
             else:
                 values.append(value)
         return tuple(values)
@@ -173,7 +173,7 @@ def _all_lines(node: Node, report: Report) -> tuple[str, ...]:
 
 def _specific(node: Node, signature: Signature) -> Signature:
     if not any(compile_signature_line(line).specific for line in signature.all):
-        raise WrongValueError(node, f"has nothing specific in it: {' + '.join(signature.all)}")
+        raise WrongValueError(node, f"contains nothing specific: {' + '.join(signature.all)}")
     return signature
 
 
@@ -216,7 +216,7 @@ def by_program(fault: Callable[[str], str]) -> Form:
         if not isinstance(node, Fields):
             raise WrongValueError(node, "must name a program, such as `{trainer: '0.3.0'}`")
         if strange := next((name for name in node.values if not TAG_ID.fullmatch(name)), ""):
-            raise WrongValueError(node, f"must name programs as pip does; {strange!r} is no such name")
+            raise WrongValueError(node, f"must name programs as pip does; {strange!r} is not such a name")
         # A bare 0.3 is a number in YAML, but the version 0.3 here.
         values = {name: word_of(value) for name, value in node.values.items()}
         for name, text in values.items():

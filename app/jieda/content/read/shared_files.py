@@ -146,7 +146,7 @@ def _site_texts(block: Fields, key: str) -> dict[Language, str]:
         for found in _PLACEHOLDER.finditer(text) if key in _FILLED else ():
             if found[1] not in _FILLED[key]:
                 known = ", ".join(f"{{{each}}}" for each in sorted(_FILLED[key]))
-                raise WrongValueError(block.values[key], f"`{key}`, {lang}: {found[0]} is none of {known}")
+                raise WrongValueError(block.values[key], f"`{key}`, {lang}: {found[0]} is not one of {known}")
     return texts
 
 
@@ -220,7 +220,7 @@ def unknown_topics(stages: Iterable[Stage], taxonomy: Taxonomy) -> Iterator[str]
     """Yield a message for each topic of a stage that the taxonomy lacks."""
     for topic in dict.fromkeys(topic for stage in stages for topic in stage.topics):
         if topic not in taxonomy.topic:
-            yield f"`stages`: {topic!r} is no topic; there are {', '.join(taxonomy.topic)}"
+            yield f"`stages`: {topic!r} is not a topic; there are {', '.join(taxonomy.topic)}"
 
 
 def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:

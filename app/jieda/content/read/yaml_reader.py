@@ -170,7 +170,7 @@ def _fields(reader: _Reader, line: int, depth: int) -> Fields:
             raise YamlError(key.line, "a key must be a short text")
         if key.text in values:
             first = key_lines[key.text]
-            raise YamlError(key.line, f"key {key.text!r} stands twice, first in line {first}")
+            raise YamlError(key.line, f"key {key.text!r} appears twice, first in line {first}")
         values[key.text] = _node(reader, reader.next(), depth + 1)
         key_lines[key.text] = key.line
     return Fields(values, key_lines, line)
