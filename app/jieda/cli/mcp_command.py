@@ -55,9 +55,8 @@ def site_of(url: str, directories: tuple[Path, ...]) -> SiteTexts:
     """Return the texts of the local content about itself; empty for a server. Raises ContentError, SettingsError."""
     if url:
         return SiteTexts()
-    site: SiteTexts = import_module(CONTENT).load_site(
-        import_module(SETTINGS).content_directories(directories)
-    )
+    chosen = import_module(SETTINGS).content_directories(directories)
+    site: SiteTexts = import_module(CONTENT).load_taxonomies(chosen).site
     return site
 
 
