@@ -149,7 +149,7 @@ BROKEN = {
     "unequal sections": ({A_ZH: error(FIX_ZH + "\n## 说明\n\nx\n", "月")}, "twins: `sections` must be equal"),
     "identifier lost": (
         {A_EN: error("## Fix\n\nDo `x` with `--load`.\n")},
-        "identifier: `--load` stands in en/",
+        "identifier: `--load` is in en/",
     ),
     "title twice": ({"en/roll/b.md": edition("a MOON  error")}, "duplicate: `title`: 'a MOON  error'"),
     "alias of another": ({"en/roll/b.md": edition("B", aliases="[A moon error]")}, "duplicate: `aliases`:"),

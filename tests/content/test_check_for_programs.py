@@ -73,7 +73,7 @@ def test_every_rule_has_a_hint() -> None:
     sources = "\n".join(
         path.read_text(encoding="utf-8") for path in (ROOT / "app/jieda/content").rglob("*.py")
     )
-    calls = r'(?:Problem|Complaint|UnservableError|_complain)\([^"]*?\d?, "([a-z-]+)", '
+    calls = r'(?:[Pp]roblem|Complaint|UnservableError|_complain)\([^"]*?\d?, "([a-z-]+)", '
     named = set(re.findall(calls, sources)) | set(re.findall(r'\brule, message = "([a-z-]+)"', sources))
     named |= {*FILE_RULES, *TWIN_RULES, *CORPUS_RULES} | {"signature", "sample", "shared"}
     assert named == HINTS.keys()
