@@ -10,7 +10,7 @@ import pytest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
-from jieda.web.http.names import names_us, origin_is_ours
+from jieda.web.http.names import is_our_host, is_our_origin
 from mcp.client.client import Client
 from mcp_types.version import LATEST_PROTOCOL_VERSION, OLDEST_SUPPORTED_VERSION
 
@@ -66,7 +66,7 @@ def test_whose_names_and_pages_are_ours(
     settings: dict[str, str], host: str, origin: str | None, *, host_is_ours: bool, page_is_ours: bool
 ) -> None:
     loaded = Settings.load(settings)
-    assert (names_us(host, loaded), origin_is_ours(origin, loaded)) == (host_is_ours, page_is_ours)
+    assert (is_our_host(host, loaded), is_our_origin(origin, loaded)) == (host_is_ours, page_is_ours)
 
 
 def test_size_and_method_are_limited_as_everywhere(agents_server: Server) -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from jieda.feedback import VOTES, FeedbackStore
-from jieda.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
+from jieda.web.http.limits import MOST_AT_ONCE, Buckets, cost_of
 from jieda.web.site import MOST_VOTES
 
 from tests.support import inside
@@ -186,7 +186,7 @@ async def test_one_client_has_one_log_worked_on_and_two_waiting(tmp_path: Path) 
 @pytest.mark.parametrize(("length", "kind"), [("900", "search"), ("70000", "diagnosis"), ("", "diagnosis")])
 async def test_what_an_agent_sends_is_a_log_where_it_is_as_large_as_one(length: str, kind: str) -> None:
     headers = [(b"content-length", length.encode())]
-    assert kind_of({"type": "http", "method": "POST", "path": "/mcp", "headers": headers}) == kind
+    assert cost_of({"type": "http", "method": "POST", "path": "/mcp", "headers": headers}) == kind
 
 
 async def test_one_client_has_no_more_than_its_share_of_half_sent_bodies(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from jieda.agents import answers, questions
-from jieda.agents.answers import Json, told
+from jieda.agents.answers import Json, pick
 from jieda.client.client import Client
 from jieda.diagnosis.answers import Verdict
 from jieda.entry import Language
@@ -41,7 +41,7 @@ class Context:
 
 async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> Json:
     """Return the entries that explain a log, with the fix of the first, and further fixes while they are short."""
-    found = await context.client.diagnose(asked.text, asked.spoken, asked.framework)
+    found = await context.client.diagnose(asked.text, asked.reply_lang, asked.framework)
     shown = found.model_dump(mode="json")
     shown["matches"] = list(_matches(context.client, found))
     shown["near"] = [
@@ -54,8 +54,8 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> Json:
     shown["errors"] = shown["errors"][:1] if found.outcome is not Verdict.KNOWN else []
     shown["read"] = ", ".join(f"{part.first}–{part.last}" for part in found.read)
     told_of = {"names": ", ".join(found.asks), "log": found.framework}
-    shown["advice"] = context.words(asked.spoken)(f"agents.advice.{key}", **told_of) if key else ""
-    return told(shown, answers.DIAGNOSIS)
+    shown["advice"] = context.words(asked.reply_lang)(f"agents.advice.{key}", **told_of) if key else ""
+    return pick(shown, answers.DIAGNOSIS)
 
 
 def _matches(client: Client, found: schemas.ApiDiagnosis) -> Iterator[Json]:
@@ -84,7 +84,7 @@ def _advice(found: schemas.ApiDiagnosis) -> str:
 async def search(context: Context, asked: questions.SearchQuestion) -> Json:
     """Return the entries that a query finds, without their answers, which `read` returns. An entry that explains the
     query as an error is listed above the hits and not repeated among them. Raises BadParameter past the end."""
-    lang = asked.spoken
+    lang = asked.reply_lang
     request = SearchRequest(asked.query, lang, asked.filters(), asked.limit, asked.offset)
     found = await context.client.search(request)
     _check_end(asked.offset, found.total)
@@ -105,12 +105,12 @@ async def search(context: Context, asked: questions.SearchQuestion) -> Json:
         shown["next_offset"] = _next(asked.offset, len(taken), found.total)
     key = "explained" if explained else "weak" if found.weak else "" if taken else "nothing"
     shown["advice"] = context.words(lang)(f"agents.advice.{key}") if key else ""
-    return told(shown, answers.SEARCH)
+    return pick(shown, answers.SEARCH)
 
 
 async def read(context: Context, asked: questions.ReadQuestion) -> Json:
     """Return an entry or a section, as much as fits. Raises BadParameter for an unknown section or past the end."""
-    entry = await context.client.read(asked.id, asked.spoken)
+    entry = await context.client.read(asked.id, asked.reply_lang)
     sections = entry.sections()
     if asked.section and asked.section not in sections:
         raise BadParameter(field="section", expected=", ".join(sections))
@@ -125,12 +125,12 @@ async def read(context: Context, asked: questions.ReadQuestion) -> Json:
         "sections": list(sections),
         "next_offset": _next(asked.offset, len(part), len(whole)),
     }
-    return told(shown, answers.READ)
+    return pick(shown, answers.READ)
 
 
 async def list_entries(context: Context, asked: questions.ListQuestion) -> Json:
     """Return the tags with their counts or, under filters, the entries. Raises BadParameter past the end."""
-    client, lang, filters = context.client, asked.spoken, asked.filters()
+    client, lang, filters = context.client, asked.reply_lang, asked.filters()
     overview = not filters and not asked.offset
     found = await client.entries(filters, lang, Window(1 if overview else asked.limit, asked.offset))
     _check_end(asked.offset, found.total)
@@ -138,19 +138,19 @@ async def list_entries(context: Context, asked: questions.ListQuestion) -> Json:
         "next_offset": _next(asked.offset, len(found.items), found.total)
     }
     if overview:
-        tags = {facet: await client.tags(facet, lang) for facet in FACETS}
-        shown |= {"items": [], "next_offset": None, "tags": {facet: _counted(tags[facet]) for facet in tags}}
-    return told(shown, answers.LISTING)
+        tags = {facet: _count_tags(await client.tags(facet, lang)) for facet in FACETS}
+        shown |= {"items": [], "next_offset": None, "tags": tags}
+    return pick(shown, answers.LISTING)
 
 
 async def report(context: Context, asked: questions.OutcomeQuestion) -> Json:
     """Report the outcome of an entry, counted for its maintainers."""
-    found = await context.client.report(asked.id, asked.spoken, asked.outcome, asked.text)
-    return told(found.model_dump(mode="json"), answers.REPORTED)
+    found = await context.client.report(asked.id, asked.reply_lang, asked.outcome, asked.text)
+    return pick(found.model_dump(mode="json"), answers.REPORTED)
 
 
-def _counted(tags: Iterable[schemas.ApiTag]) -> list[Json]:
-    return [told(tag.model_dump(mode="json"), answers.fields("id name count")) for tag in tags if tag.count]
+def _count_tags(tags: Iterable[schemas.ApiTag]) -> list[Json]:
+    return [{"id": tag.id, "name": tag.name, "count": tag.count} for tag in tags if tag.count]
 
 
 def _next(offset: int, count: int, total: int) -> int | None:

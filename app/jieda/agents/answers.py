@@ -52,47 +52,47 @@ MARKDOWN = frozenset({"fix", "markdown"})
 def schema_of(answer: type[BaseModel], view: View) -> Json:
     """Return the schema of a tool's result: types only, because the tool's description explains them."""
     whole = answer.model_json_schema(mode="serialization")
-    return _narrowed(whole, view, whole.get("$defs", {}))
+    return _narrow(whole, view, whole.get("$defs", {}))
 
 
-def _narrowed(schema: Json, view: View, models: Mapping[str, Json]) -> Json:
+def _narrow(schema: Json, view: View, models: Mapping[str, Json]) -> Json:
     schema = next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema)
     schema = models[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     if "items" in schema:
-        return {"type": "array", "items": _narrowed(schema["items"], view, models)}
+        return {"type": "array", "items": _narrow(schema["items"], view, models)}
     if not view or "properties" not in schema:
         return {name: schema[name] for name in ("type", "enum") if name in schema}
     known = schema["properties"]
     shown = {
-        name: ADDED[name] if name in ADDED else _narrowed(known[name], below, models)
+        name: ADDED[name] if name in ADDED else _narrow(known[name], below, models)
         for name, below in view.items()
         if name in ADDED or name in known
     }
     return {"type": "object", "properties": shown}
 
 
-def told(answer: Json, view: View) -> Json:
+def pick(answer: Json, view: View) -> Json:
     """Return the fields of an API response that a view names, without empty ones; all but Markdown in one line."""
-    narrow = {name: _told(answer[name], below, name) for name, below in view.items() if name in answer}
+    narrow = {name: _pick_value(answer[name], below, name) for name, below in view.items() if name in answer}
     return {name: value for name, value in narrow.items() if value is not False and value not in _EMPTY}
 
 
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
-def _told(value: Any, view: View, name: str) -> Any:
+def _pick_value(value: Any, view: View, name: str) -> Any:
     match value:
         case dict():
-            return told(value, view or {key: {} for key in value})
+            return pick(value, view or {key: {} for key in value})
         case list():
-            return [_told(each, view, name) for each in value]
+            return [_pick_value(each, view, name) for each in value]
         case str():
             return value if name in MARKDOWN else " ".join(value.split())
         case _:
             return value
 
 
-def of_diagnosis(found: Json, t: T) -> str:
+def diagnosis_text(found: Json, t: T) -> str:
     """Describe the matches with the fix, or the recognized errors and similar entries."""
     fence = drawn(str(found))
     lines = [t("diagnosis.ask") if "asks" in found else t(f"diagnosis.verdict.{found['outcome']}")]
@@ -103,7 +103,7 @@ def of_diagnosis(found: Json, t: T) -> str:
         lines += _match(number, match, fence, t)
     for error in found.get("errors", ()):
         lines.append(f"{t('diagnosis.line', line=str(error['line']))} {error['type']}")
-    lines += _listed(found.get("near", ()), fence, t)
+    lines += _list_entries(found.get("near", ()), fence, t)
     if "read" in found:
         lines.append(t("diagnosis.read_lines", lines=found["read"]))
     return "\n".join([*lines, last]).rstrip()
@@ -114,20 +114,20 @@ def _match(number: int, match: Json, fence: Fence, t: T) -> Iterator[str]:
     yield from (
         f"{t('diagnosis.line', line=str(each['line']))} {each['text']}" for each in match.get("matched", ())
     )
-    yield _fenced(fence, match, t, match.get("fix", ""))
+    yield _fence_entry(fence, match, t, match.get("fix", ""))
     if match.get("cut"):
         yield t("agents.read_on", id=match["id"])
 
 
-def of_search(found: Json, t: T) -> str:
+def search_text(found: Json, t: T) -> str:
     """List the hits by rank; a note that nothing fits well comes first."""
     fence, hits = drawn(str(found)), found.get("hits", [])
-    lines, rest = [], [*_more(found, t), found.get("advice", "")]
+    lines, rest = [], [*_next_page(found, t), found.get("advice", "")]
     if found.get("weak"):
         lines, rest = [found["advice"]], []
     elif said := found.get("judgement"):
         lines = [t(f"diagnosis.verdict.{said['outcome']}")]
-        lines += [_fenced(fence, each, t) for each in said.get("matches", ())]
+        lines += [_fence_entry(fence, each, t) for each in said.get("matches", ())]
     if not found.get("weak"):
         lines.append(t("search.status", count=found["total"]) if hits else t("search.nothing"))
     if "absent_words" in found:
@@ -136,57 +136,59 @@ def of_search(found: Json, t: T) -> str:
         lines.append(f"{t('search.corrected')} “{found['correction']}”")
     if "operators" in found:
         lines.append(t("search.operators", list=" ".join(each["text"] for each in found["operators"])))
-    return "\n".join([*lines, *_listed(hits, fence, t), *rest]).rstrip()
+    return "\n".join([*lines, *_list_entries(hits, fence, t), *rest]).rstrip()
 
 
-def of_entry(entry: Json, t: T) -> str:
+def entry_text(entry: Json, t: T) -> str:
     """Return the entry, or a part of it, as text."""
     fence = drawn(str(entry))
     notes = [t("entry.stale")] if entry.get("stale") else []
     sections = t("agents.sections", names=", ".join(entry.get("sections", ())))
     held = t("list.semicolon").join(validity_texts(entry, t))
-    text = _fenced(fence, entry, t, held, sections, entry.get("markdown", "").rstrip())
-    return "\n".join([*notes, text, *_more(entry, t)])
+    text = _fence_entry(fence, entry, t, held, sections, entry.get("markdown", "").rstrip())
+    return "\n".join([*notes, text, *_next_page(entry, t)])
 
 
-def of_listing(found: Json, t: T) -> str:
+def listing_text(found: Json, t: T) -> str:
     """List tags with counts, or entries."""
     lines = [t("count.entries", count=found["total"])]
     for facet, tags in found.get("tags", {}).items():
         lines.append(f"{t('facet.kind' if facet == 'kind' else f'facets.{facet}')}:")
         lines += [f"- {tag['id']}: {tag['name']} ({tag['count']})" for tag in tags]
-    return "\n".join([*lines, *_listed(found.get("items", ()), drawn(str(found)), t), *_more(found, t)])
+    return "\n".join(
+        [*lines, *_list_entries(found.get("items", ()), drawn(str(found)), t), *_next_page(found, t)]
+    )
 
 
-def of_report(found: Json, t: T) -> str:
+def report_text(found: Json, t: T) -> str:
     """Say whether the report was counted."""
     return t("agents.reported", outcome=found["outcome"]) if found.get("kept") else t("agents.not_reported")
 
 
-def _listed(entries: Any, fence: Fence, t: T) -> Iterator[str]:
+def _list_entries(entries: Any, fence: Fence, t: T) -> Iterator[str]:
     """Yield entries in one fence, a line each, so that none can imitate another; snippets follow below."""
     lines = []
     for each in entries:
         kind = f" [{each['kind']}]" if "kind" in each else ""
         applies_to = t("list.parenthesis", text=each["applies_to"]) if "applies_to" in each else ""
         lines.append(f"- {each['id']}: {each['title']}{kind}{applies_to}")
-        lines += [f"  {text}" for text in (*_doubt(each, t), each.get("snippet_text")) if text]
+        lines += [f"  {text}" for text in (*_warn_of_version(each, t), each.get("snippet_text")) if text]
     if lines:
         yield fence.around("list", "\n".join(lines))
 
 
-def _fenced(fence: Fence, entry: Json, t: T, *texts: str) -> str:
+def _fence_entry(fence: Fence, entry: Json, t: T, *texts: str) -> str:
     """Return an entry by its id and address, with its title, applicability and `texts` inside a fence."""
     applies_to = t("diagnosis.applies_to", text=entry["applies_to"]) if "applies_to" in entry else ""
-    said = "\n".join(filter(None, (entry["title"], applies_to, *_doubt(entry, t), *texts)))
+    said = "\n".join(filter(None, (entry["title"], applies_to, *_warn_of_version(entry, t), *texts)))
     return fence.around(f"{entry['id']} {entry.get('url', '')}".rstrip(), said)
 
 
-def _doubt(entry: Json, t: T) -> Iterator[str]:
+def _warn_of_version(entry: Json, t: T) -> Iterator[str]:
     if version := entry.get("may_not_apply_to"):
         yield t("diagnosis.may_not_apply", version=version)
 
 
-def _more(found: Json, t: T) -> Iterator[str]:
+def _next_page(found: Json, t: T) -> Iterator[str]:
     if offset := found.get("next_offset"):
         yield t("agents.more", offset=str(offset))

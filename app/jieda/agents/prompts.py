@@ -38,9 +38,9 @@ async def explain(context: Context, given: Arguments) -> str:
     asked = questions.DiagnoseQuestion.model_validate(
         {"text": given["log"], "lang": questions.known_language(given.get("lang", ""))}
     )
-    outcome = await tools.call(context, "diagnose", {"text": asked.text, "lang": asked.spoken.value})
-    return context.words(asked.spoken)(
-        "agents.prompt.explain", answer=outcome.text, site=short_name(context.site(), asked.spoken)
+    outcome = await tools.call(context, "diagnose", {"text": asked.text, "lang": asked.reply_lang.value})
+    return context.words(asked.reply_lang)(
+        "agents.prompt.explain", answer=outcome.text, site=short_name(context.site(), asked.reply_lang)
     )
 
 
@@ -49,8 +49,8 @@ async def write(context: Context, given: Arguments) -> str:
     asked = questions.SearchQuestion.model_validate(
         {"query": given["question"], "lang": questions.known_language(given.get("lang", ""))}
     )
-    return context.words(asked.spoken)(
-        "agents.prompt.write", question=asked.query, site=short_name(context.site(), asked.spoken)
+    return context.words(asked.reply_lang)(
+        "agents.prompt.write", question=asked.query, site=short_name(context.site(), asked.reply_lang)
     )
 
 

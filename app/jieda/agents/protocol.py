@@ -67,7 +67,7 @@ class Handlers:
         except ValueError as error:
             raise MCPError(types.INVALID_PARAMS, "The cursor is not one that this server gave.") from error
         except JiedaError as error:
-            raise await _failed(context, error, Language.EN) from error
+            raise await _protocol_error(context, error, Language.EN) from error
         listed = [
             types.Resource(
                 uri=resources.address(each.id), name=each.id, title=each.title, mime_type=resources.MEDIA_TYPE
@@ -98,7 +98,7 @@ class Handlers:
         try:
             entry = await context.client.read(entry_id, lang)
         except JiedaError as error:
-            raise await _failed(context, error, lang, str(params.uri)) from error
+            raise await _protocol_error(context, error, lang, str(params.uri)) from error
         text = f"# {entry.title}\n\n{entry.markdown.strip()}"
         text = fence.drawn(text).around(entry.id, text)
         contents = types.TextResourceContents(uri=str(params.uri), mime_type=resources.MEDIA_TYPE, text=text)
@@ -135,7 +135,7 @@ class Handlers:
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
 
-async def _failed(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
+async def _protocol_error(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
     """Return the error with a tool's message: clients can correct an unknown entry, but nothing else."""
     code = types.INVALID_PARAMS if tools.names_no_entry(error) else types.INTERNAL_ERROR
     return MCPError(code, await tools.failure(context, error, lang), {"uri": uri} if uri else None)

@@ -15,7 +15,7 @@ MAX_TAGS = 10
 MAX_OFFSET = 10_000
 MAX_ENTRIES = 1_000_000
 """Nothing is ranked, so a late page of entries costs no more than the first."""
-LOOKED_AT = 8000
+LANGUAGE_SAMPLE = 8000
 """Characters at the end of a log from which its language is detected."""
 CHINESE_SHARE = 0.2
 """Share of Han characters among the letters of a log from which Chinese is assumed: one sample must not suffice."""
@@ -24,12 +24,12 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NOT_GIVEN = (None, "")
 
 
-def _language(value: object) -> object:
+def _shorten_tag(value: object) -> object:
     """`zh-CN` counts as `zh`, and null as not given."""
     return value[:2].lower() if isinstance(value, str) else value
 
 
-def _list(value: object) -> object:
+def _as_list(value: object) -> object:
     """Accept one value where a list is expected, and drop null and empty members: models often send both."""
     return [each for each in value if each not in _NOT_GIVEN] if isinstance(value, list) else [value]
 
@@ -60,14 +60,14 @@ def parse_address(uri: str) -> tuple[str, Language] | None:
 
 Lang = Annotated[
     Language | None,
-    BeforeValidator(_language),
+    BeforeValidator(_shorten_tag),
     WithJsonSchema({"type": "string", "enum": [lang.value for lang in Language]}),
     Field(
         description="Language of the answer. By default that of the text you send, else English. "
         "Commands and identifiers are never translated."
     ),
 ]
-Tags = Annotated[list[str], BeforeValidator(_list), Field(max_length=MAX_TAGS)]
+Tags = Annotated[list[str], BeforeValidator(_as_list), Field(max_length=MAX_TAGS)]
 EntryId = Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$")]
 
 
@@ -80,7 +80,7 @@ class Question(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _given(cls, asked: Any) -> Any:
+    def _drop_empty(cls, asked: Any) -> Any:
         """Treat null and empty optional arguments as omitted: many clients send every argument."""
         if not isinstance(asked, dict):
             return asked
@@ -90,7 +90,7 @@ class Question(BaseModel):
         }
 
     @property
-    def spoken(self) -> Language:
+    def reply_lang(self) -> Language:
         """The language to answer in: the requested one, that of the text, or English."""
         return self.lang or Language.EN
 
@@ -108,10 +108,10 @@ class DiagnoseQuestion(Question):
     )
 
     @property
-    def spoken(self) -> Language:
+    def reply_lang(self) -> Language:
         """Chinese by default for a text that is largely Chinese."""
-        looked_at = self.text[-LOOKED_AT:]
-        is_chinese = count_han(looked_at) > CHINESE_SHARE * len(_LETTER.findall(looked_at))
+        sample = self.text[-LANGUAGE_SAMPLE:]
+        is_chinese = count_han(sample) > CHINESE_SHARE * len(_LETTER.findall(sample))
         return self.lang or (Language.ZH if is_chinese else Language.EN)
 
 
@@ -150,7 +150,7 @@ class SearchQuestion(FilteredQuestion):
     limit: int = Field(5, ge=1, le=20, description="Maximum number of entries.")
 
     @property
-    def spoken(self) -> Language:
+    def reply_lang(self) -> Language:
         """Chinese by default for a query that contains Han characters."""
         return self.lang or (Language.ZH if has_han(self.query) else Language.EN)
 
@@ -160,7 +160,7 @@ class EntryQuestion(Question):
 
     @model_validator(mode="before")
     @classmethod
-    def _addressed(cls, asked: Any) -> Any:
+    def _read_address(cls, asked: Any) -> Any:
         address = asked.get("id") if isinstance(asked, dict) else None
         named = parse_address(address) if isinstance(address, str) else None
         return asked | {"id": named[0], "lang": asked.get("lang") or named[1]} if named else asked

@@ -47,8 +47,8 @@ async def complete(context: Context, name: str, typed: str, framework: str) -> t
         values = await _slugs(context.client, framework)
     else:
         values = []
-    fitting = sorted(value for value in values if value.startswith(typed))
-    return fitting[:MOST_VALUES], len(fitting) > MOST_VALUES
+    matching = sorted(value for value in values if value.startswith(typed))
+    return matching[:MOST_VALUES], len(matching) > MOST_VALUES
 
 
 async def _slugs(client: Client, framework: str) -> list[str]:

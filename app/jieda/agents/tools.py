@@ -70,7 +70,7 @@ TOOLS: tuple[Tool, ...] = (
         schemas.ApiDiagnosis,
         answers.DIAGNOSIS,
         answering.diagnose,
-        answers.of_diagnosis,
+        answers.diagnosis_text,
     ),
     Tool(
         "search",
@@ -84,7 +84,7 @@ TOOLS: tuple[Tool, ...] = (
         schemas.SearchResult,
         answers.SEARCH,
         answering.search,
-        answers.of_search,
+        answers.search_text,
     ),
     Tool(
         "read",
@@ -95,7 +95,7 @@ TOOLS: tuple[Tool, ...] = (
         schemas.ApiEntry,
         answers.READ,
         answering.read,
-        answers.of_entry,
+        answers.entry_text,
     ),
     Tool(
         "list",
@@ -108,7 +108,7 @@ TOOLS: tuple[Tool, ...] = (
         schemas.SummaryList,
         answers.LISTING,
         answering.list_entries,
-        answers.of_listing,
+        answers.listing_text,
     ),
     Tool(
         "report_outcome",
@@ -120,7 +120,7 @@ TOOLS: tuple[Tool, ...] = (
         schemas.Reported,
         answers.REPORTED,
         answering.report,
-        answers.of_report,
+        answers.report_text,
         reads_only=False,
     ),
 )
@@ -144,12 +144,12 @@ async def call(context: Context, name: str, arguments: Mapping[str, Any]) -> Out
         asked = tool.question.model_validate(arguments)
     except ValidationError as error:
         return Outcome(_wrong_arguments(tool, error), None)
-    t = context.words(asked.spoken)
+    t = context.words(asked.reply_lang)
     try:
         answer = await tool.run(context, asked)
         return Outcome(tool.text(answer, t), answer)
     except JiedaError as error:
-        return Outcome(await failure(context, error, asked.spoken), None)
+        return Outcome(await failure(context, error, asked.reply_lang), None)
     except Exception as error:  # noqa: BLE001 - whatever it is: the agent gets an answer, the operator a line
         ERRORS.error("%s", frames_of(error))
         return Outcome(t("problem.internal.detail"), None)

@@ -32,7 +32,7 @@ from jieda.web.agents import AgentsEndpoint
 from jieda.web.api.body import most_json_bytes
 from jieda.web.api.routes import add_api_routes
 from jieda.web.http import middleware
-from jieda.web.http.maintainers import for_maintainers
+from jieda.web.http.maintainers import guard_routes
 from jieda.web.http.problems import HANDLED, on_failure
 from jieda.web.http.respond import AnswerCache
 from jieda.web.http.routing import add_routes
@@ -73,7 +73,7 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
     add_api_routes(app)
     add_routes(app, machine_routes(settings))
     add_routes(app, PAGE_ROUTES)
-    add_routes(app, for_maintainers(settings, MAINTAINER_ROUTES))
+    add_routes(app, guard_routes(settings, MAINTAINER_ROUTES))
     return app
 
 

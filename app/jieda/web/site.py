@@ -22,8 +22,8 @@ from jieda.usecases.gaps.recorder import NOBODY
 from jieda.usecases.service import OncePerGeneration, Service
 from jieda.usecases.workbench.desk import Desk
 from jieda.web.agents import AgentsEndpoint
-from jieda.web.http.clients import address_of, client_key, is_forwarded, named_address
-from jieda.web.http.names import is_allowed, is_loopback, name_in
+from jieda.web.http.clients import claimed_address, client_address, client_key, is_forwarded
+from jieda.web.http.names import is_allowed, is_loopback, parse_host
 from jieda.web.http.respond import AnswerCache, Resource
 from jieda.web.templating import Renderer
 
@@ -37,10 +37,10 @@ def origin_of(scope: Scope, settings: Settings) -> str:
     if settings.base_url:
         return settings.base_url
     host = Headers(scope=scope).get("host", "").lower()
-    name = name_in(host)
+    name = parse_host(host)
     if is_allowed(name, settings):
         return f"{scope['scheme']}://{host}"
-    address = named_address(scope)
+    address = claimed_address(scope)
     is_near = address is not None and address.is_private and not is_forwarded(scope)
     return f"{scope['scheme']}://{host}" if is_near and is_loopback(name) else ""
 
@@ -66,7 +66,7 @@ class Askers:
     def may_vote(self, request: Request, entry: str) -> bool:
         """Return whether an address may still vote on an entry, and if so count the vote. Loopback always may: it can
         be a proxy that does not forward client addresses."""
-        address = address_of(request.scope)
+        address = client_address(request.scope)
         if address and address.is_loopback:
             return True
         who = blake2b(client_key(address) + entry.encode(), key=self.key, digest_size=BYTES).digest()
@@ -78,7 +78,7 @@ class Askers:
 
     def of(self, request: Request) -> bytes:
         """Return the hash of a client: of its address (its network for IPv6), its user agent and its languages."""
-        total = blake2b(client_key(address_of(request.scope)), key=self.key, digest_size=BYTES)
+        total = blake2b(client_key(client_address(request.scope)), key=self.key, digest_size=BYTES)
         for name in ("user-agent", "accept-language"):
             total.update(b"\0" + request.headers.get(name, "")[:LONGEST_HEADER].encode())
         return total.digest()

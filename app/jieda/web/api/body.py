@@ -13,7 +13,7 @@ from starlette.requests import Request
 from jieda.log.lines import SEARCHED, LogExtract
 from jieda.usecases.long_logs import extracted, window
 from jieda.usecases.service import Service
-from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, with_nearest
+from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, suggest_names
 from jieda.web.http.body import bad_body, check_structure, is_json, read_bytes, receive
 from jieda.web.http.problems import FieldError, HttpProblem, field_errors
 
@@ -124,7 +124,7 @@ def parse_body(raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
         fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
         return model.model_validate(fields)
     except ValidationError as error:
-        found = field_errors(with_nearest(error, model))
+        found = field_errors(suggest_names(error, model))
         raise HttpProblem(422, "problem.bad_parameter", errors=found) from None
     except (ValueError, RecursionError):
         broken = FieldError("body", "problem.field.json")

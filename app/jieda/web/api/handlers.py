@@ -43,7 +43,7 @@ from jieda.web.api.parameters import (
 from jieda.web.http.body import read_bytes
 from jieda.web.http.names import is_from_our_pages
 from jieda.web.http.problems import HttpProblem
-from jieda.web.http.respond import NO_STORE, api_language, respond
+from jieda.web.http.respond import NO_STORE, UNCACHED, api_language, respond
 from jieda.web.site import asker_of, client_of, site_of
 
 COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])
@@ -255,7 +255,7 @@ async def reload_content(request: Request) -> Response:
     outcome = await run_sync(site.knowledge.spread, built)
     site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
     reloaded = schemas.Reloaded.model_validate(outcome, from_attributes=True)
-    return Response(reloaded.model_dump_json(), media_type=JSON, headers={"Cache-Control": NO_STORE})
+    return Response(reloaded.model_dump_json(), media_type=JSON, headers=UNCACHED)
 
 
 def check_token(authorization: str, token: str) -> None:

@@ -90,7 +90,7 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
         routes=app.routes,
         servers=[{"url": site.urls.root_path}] if site.urls.root_path else None,
     )
-    document = without_prefix(document)
+    document = drop_prefixes(document)
     document["info"]["x-jieda-version"] = VERSION
     paths: Json = document["paths"]
     document["paths"] = {route.path: paths[route.path] for route in ROUTES}
@@ -114,11 +114,11 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     found = examples(site, snapshot)
     for route in ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
-        complete(operation, route, found.get(route.operation, {}))
+        complete_operation(operation, route, found.get(route.operation, {}))
     return document
 
 
-def without_prefix(document: Json) -> Json:
+def drop_prefixes(document: Json) -> Json:
     """Return the document with the public names of its models."""
     reference = REFERENCE.format(model="")
     renamed: Json = json.loads(json.dumps(document).replace(reference + schemas.PREFIX, reference))
@@ -129,7 +129,7 @@ def without_prefix(document: Json) -> Json:
     return renamed
 
 
-def complete(operation: Json, route: ApiRoute, example: Json) -> None:
+def complete_operation(operation: Json, route: ApiRoute, example: Json) -> None:
     """Add to an operation what FastAPI cannot know."""
     operation["tags"] = [tag for tag, names in TAGS.items() if route.operation in names]
     responses: Json = operation["responses"]
@@ -150,7 +150,7 @@ def complete(operation: Json, route: ApiRoute, example: Json) -> None:
             "headers": {**LIMITED, **CACHED},
         }
     for status in (*route.refusals, 429, 500):
-        responses[str(status)] = refusal(status)
+        responses[str(status)] = error_answer(status)
     parameters: list[Json] = operation.get("parameters", [])
     parameters.sort(key=lambda parameter: parameter["name"] != "q")  # the query comes first
     for parameter in parameters:
@@ -162,7 +162,7 @@ def complete(operation: Json, route: ApiRoute, example: Json) -> None:
         operation["security"] = [{"token": []}]
 
 
-def refusal(status: int) -> Json:
+def error_answer(status: int) -> Json:
     """Describe the error response of a status."""
     schema = {"$ref": REFERENCE.format(model="Problem")}
     return {
@@ -200,7 +200,7 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
     Runs searches, reads and diagnoses without counting them: no visitor made them.
     """
     library = snapshot.library
-    chosen = choose(library)
+    chosen = choose_example(library)
     if chosen is None:
         return {}
     shape = site.shapers.of(snapshot, Language.EN)
@@ -242,7 +242,7 @@ def diagnosis_examples(shape: Shaper, snapshot: Snapshot, entry: Entry) -> dict[
     }
 
 
-def choose(library: Library) -> Entry | None:
+def choose_example(library: Library) -> Entry | None:
     """Return an error entry with a sample if there is one, otherwise any entry."""
     sampled = map(library.summary, sorted(library.sampled))
     errors = (each.id for each in sampled if each.kind is Kind.ERROR)

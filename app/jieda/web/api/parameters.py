@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from jieda.entry import Language
 from jieda.feedback import TriedOutcome
 from jieda.search.answers import SearchRequest
-from jieda.taxonomy import Filters, Window
+from jieda.taxonomy import FACETS, Filters, Window
 from jieda.usecases.entries import MAX_TAGS
 from jieda.web.http.respond import LANGUAGE_PATTERN, parse_language
 
@@ -56,7 +56,7 @@ Framework = Annotated[str, Path(description="Framework of the entry: what its id
 Slug = Annotated[str, Path(description="Name of the entry: what follows the slash in its id.")]
 
 
-def with_nearest(error: ValidationError, model: type[BaseModel]) -> list[dict[str, Any]]:
+def suggest_names(error: ValidationError, model: type[BaseModel]) -> list[dict[str, Any]]:
     """Return the errors; that of an unknown name suggests the nearest field of `model`."""
     errors: list[dict[str, Any]] = [
         dict(each) for each in error.errors(include_url=False, include_input=False)
@@ -121,14 +121,8 @@ class FilterParameters(ListParameters):
 
     def filters(self) -> Filters:
         """Return the filters for search; empty values, as forms send them, are dropped."""
-        return Filters(
-            framework=tuple(filter(None, self.framework)),
-            kind=tuple(filter(None, self.kind)),
-            topic=tuple(filter(None, self.topic)),
-            error_type=tuple(filter(None, self.error_type)),
-            edition=self.edition,
-            version=tuple(filter(None, self.version)),
-        )
+        lists = {name: tuple(filter(None, getattr(self, name))) for name in (*FACETS, "version")}
+        return Filters(**lists, edition=self.edition)
 
 
 class SearchParameters(FilterParameters):

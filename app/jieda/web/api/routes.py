@@ -30,7 +30,7 @@ from jieda.web.api.handlers import (
     tag_list,
     translations,
 )
-from jieda.web.api.parameters import with_nearest
+from jieda.web.api.parameters import suggest_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _read(model: type[BaseModel], lists: frozenset[str], given: QueryParams) -> 
         )
     except ValidationError as error:
         raise RequestValidationError(
-            [{**each, "loc": ("query", *each["loc"])} for each in with_nearest(error, model)]
+            [{**each, "loc": ("query", *each["loc"])} for each in suggest_names(error, model)]
         ) from error
 
 

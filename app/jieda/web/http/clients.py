@@ -14,16 +14,16 @@ PREFIX = 8
 Address = IPv4Address | IPv6Address
 
 
-def named_address(scope: Scope) -> Address | None:
+def claimed_address(scope: Scope) -> Address | None:
     """Return the address that the client or its proxy claims, for logs only: no decision is based on it."""
     host, _ = scope.get("client") or ("", 0)
     return parse(host)
 
 
-def address_of(scope: Scope) -> Address | None:
+def client_address(scope: Scope) -> Address | None:
     """Return the address of a client, or None where it is unknown, because a proxy passes on whatever it received. Only
     a direct connection can be loopback: a client forwarded as 127.0.0.1 is unknown."""
-    address = named_address(scope)
+    address = claimed_address(scope)
     return None if address and address.is_loopback and is_forwarded(scope) else address
 
 

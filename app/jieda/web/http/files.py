@@ -32,26 +32,21 @@ class StaticFile:
     resource: Resource
 
 
-def own_files(directory: Path) -> dict[str, StaticFile]:
+def load_own_files(directory: Path) -> dict[str, StaticFile]:
     """Return the files below `directory` by their relative path.
 
     Imports in scripts are rewritten to the addresses that pages use; otherwise a browser would run those scripts twice.
     """
-    digests = own_digests(directory)
-
-    def sent(name: str, text: str) -> str:
-        if not name.endswith(".js"):
-            return text
-        return IMPORTED.sub(lambda other: f"{other[0]}?v={digests.get(other[0], '')}", text)
-
-    return {
-        name: _file(name, digest, sent(name, text).encode())
-        for name, digest in digests.items()
-        if (text := (directory / name).read_text(encoding="utf-8"))
-    }
+    digests, files = own_digests(directory), {}
+    for name, digest in digests.items():
+        text = (directory / name).read_text(encoding="utf-8")
+        if name.endswith(".js"):
+            text = IMPORTED.sub(lambda other: f"{other[0]}?v={digests.get(other[0], '')}", text)
+        files[name] = _file(name, digest, text.encode())
+    return files
 
 
-def swagger_files() -> dict[str, StaticFile]:
+def load_swagger_files() -> dict[str, StaticFile]:
     """Return the files that the API documentation needs."""
     digests = digest_files(SWAGGER, SWAGGER_FILES)
     return {name: _file(name, digest, (SWAGGER / name).read_bytes()) for name, digest in digests.items()}

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jieda.presentation import paths
-from jieda.web.http.names import covers, name_in
+from jieda.web.http.names import covers, parse_host
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import own_path
 
@@ -55,5 +55,5 @@ class HostNames:
         """Return whether the host of a request is accepted."""
         if own_path(scope) in PROBES:
             return True
-        name = name_in(Headers(scope=scope).get("host", ""))
+        name = parse_host(Headers(scope=scope).get("host", ""))
         return bool(name) and (not self.allowed or any(covers(pattern, name) for pattern in self.allowed))

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from jieda.metrics import Metrics
 from jieda.presentation import paths
 from jieda.settings import Settings
-from jieda.web.http.clients import address_of, client_key, named_address
+from jieda.web.http.clients import claimed_address, client_address, client_key
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import own_path
 
@@ -28,7 +28,7 @@ MINUTE = 60.0
 RATE_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 """Requests that a client may send per minute, how many are left, and seconds until all are available again."""
 MOST_CLIENTS = 10_000
-"""Clients tracked per kind of request; beyond that, the least recently seen client is dropped."""
+"""Clients tracked per cost class; beyond that, the least recently seen client is dropped."""
 MOST_AT_ONCE = 50
 """Concurrent requests per client, including those whose body is still arriving, through whatever proxies they come."""
 LOGS_AT_ONCE = 3
@@ -49,9 +49,9 @@ class Cost(StrEnum):
     PAGE = "page"
 
 
-KINDS = tuple(
-    (method, compile_path(path)[0], kind)
-    for method, path, kind in (
+COSTS = tuple(
+    (method, compile_path(path)[0], cost)
+    for method, path, cost in (
         ("GET", paths.API_SEARCH, Cost.SEARCH),
         ("GET", paths.API_SUGGEST, Cost.SEARCH),
         ("GET", paths.SEARCH, Cost.SEARCH),
@@ -72,35 +72,31 @@ FREE = tuple(compile_path(path)[0] for path in (paths.HEALTHZ, paths.READYZ, pat
 """Probes must never be refused, and sending a prepared file costs less than a refusal."""
 
 
-def kind_of(scope: Scope) -> Cost | None:
+def cost_of(scope: Scope) -> Cost | None:
     """Return the cost class of a request; None where it is free."""
     method, path = scope["method"], own_path(scope)
     if any(pattern.match(path) for pattern in FREE):
         return None
-    kind = next(
-        (kind for asked, pattern, kind in KINDS if method == asked and pattern.match(path)), Cost.PAGE
+    cost = next(
+        (cost for asked, pattern, cost in COSTS if method == asked and pattern.match(path)), Cost.PAGE
     )
-    if kind is Cost.SEARCH and method == "POST":
+    if cost is Cost.SEARCH and method == "POST":
         length = Headers(scope=scope).get("content-length", "")
         return Cost.SEARCH if length.isdecimal() and int(length[:9]) <= LARGE_MESSAGE else Cost.DIAGNOSIS
-    return kind
+    return cost
 
 
 class Buckets:
     """One token bucket per client; it holds one minute's requests and refills within a minute."""
 
     def __init__(self, per_minute: int, most: int = MOST_CLIENTS) -> None:
+        self.per_minute = per_minute
         self._each = MINUTE / per_minute
         self._most = most
         self._full_at: OrderedDict[bytes, float] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._full_at)
-
-    @property
-    def per_minute(self) -> int:
-        """Capacity of a bucket."""
-        return round(MINUTE / self._each)
 
     def left(self, client: bytes, now: float) -> tuple[int, int]:
         """Return how many requests a client may send now, and the seconds until its bucket is full."""
@@ -164,30 +160,30 @@ class RateLimits:
         self._pauses = cycle(PAUSES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        kind = kind_of(scope) if scope["type"] == "http" and self._buckets else None
-        address = address_of(scope) if kind else None
-        if kind is None or (address and address.is_loopback):
+        cost = cost_of(scope) if scope["type"] == "http" and self._buckets else None
+        address = client_address(scope) if cost else None
+        if cost is None or (address and address.is_loopback):
             await self._app(scope, receive, send)
             return
         client = client_key(address)
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                bucket = self._buckets[kind]
+                bucket = self._buckets[cost]
                 said = (bucket.per_minute, *bucket.left(client, time.monotonic()))
                 MutableHeaders(scope=message).update(dict(zip(RATE_HEADERS, map(str, said), strict=True)))
             await send(message)
 
-        wait = self._buckets[kind].wait(client, time.monotonic())
+        wait = self._buckets[cost].wait(client, time.monotonic())
         if not wait:
-            async with self._shares.share(client, is_log=kind is Cost.DIAGNOSIS) as is_granted:
+            async with self._shares.share(client, is_log=cost is Cost.DIAGNOSIS) as is_granted:
                 if is_granted:
                     await self._app(scope, receive, counted)
                     return
-        await self._refuse(kind, wait, scope, receive, counted)
+        await self._refuse(cost, wait, scope, receive, counted)
 
-    async def _refuse(self, kind: Cost, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
-        self._metrics.refused.labels(kind.value).inc()
+    async def _refuse(self, cost: Cost, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
+        self._metrics.refused.labels(cost.value).inc()
         await asyncio.sleep(next(self._pauses))
         self._warn_of_proxy(scope)
         seconds = max(1, math.ceil(wait))
@@ -206,11 +202,11 @@ class RateLimits:
         log.warning(
             "all that comes from %s is limited as one client, though it says for whom it asks: if it is your proxy, "
             "name it in JIEDA_TRUSTED_PROXIES",
-            named_address(scope),
+            claimed_address(scope),
         )
 
 
-def buckets_of(settings: Settings) -> dict[Cost, Buckets]:
+def create_buckets(settings: Settings) -> dict[Cost, Buckets]:
     """Return the configured limits; empty where limits are off."""
     if not settings.limits:
         return {}

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from jieda.presentation.brand import handle
 from jieda.settings import Settings
-from jieda.web.http.names import names_us
+from jieda.web.http.names import is_our_host
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE
 from jieda.web.http.routing import Handler, Route
@@ -25,22 +25,22 @@ PRIVATE = {"Cache-Control": NO_STORE, "X-Robots-Tag": "noindex"}
 """Headers of every guarded response: drafts and figures are private."""
 
 
-def for_maintainers(settings: Settings, routes: Iterable[Route]) -> tuple[Route, ...]:
+def guard_routes(settings: Settings, routes: Iterable[Route]) -> tuple[Route, ...]:
     """Return `routes` behind the guard; none where the maintainer pages are off, so that their addresses are simply
     unknown."""
     if not settings.workbench:
         return ()
-    return tuple(replace(route, handler=guarded(route.handler)) for route in routes)
+    return tuple(replace(route, handler=require_token(route.handler)) for route in routes)
 
 
-def guarded(handler: Handler) -> Handler:
+def require_token(handler: Handler) -> Handler:
     """Wrap `handler` so that it requires the token and its responses are neither cached nor indexed by search
     engines."""
 
     @wraps(handler)
     async def only_for_maintainers(request: Request) -> Response:
         site = site_of(request)
-        check_maintainer(request.headers, site.settings, challenge(site))
+        check_maintainer(request.headers, site.settings, auth_challenge(site))
         response = await handler(request)
         response.headers.update(PRIVATE)
         if "etag" in response.headers:
@@ -50,7 +50,7 @@ def guarded(handler: Handler) -> Handler:
     return only_for_maintainers
 
 
-def challenge(site: Site) -> str:
+def auth_challenge(site: Site) -> str:
     """Return the challenge that makes a browser ask for any user name and the token as password. Headers are ASCII
     only."""
     realm = handle(site.knowledge.snapshot.library.site) if site.knowledge.ready else "maintainers"
@@ -60,14 +60,14 @@ def challenge(site: Site) -> str:
 def check_maintainer(headers: Headers, settings: Settings, asks: str) -> None:
     """Raise HttpProblem unless a trusted proxy names the user or the request brings the token, if one is configured. A
     server on a loopback address answers to its own names only: another site may have pointed its name at it."""
-    if not names_us(headers.get("host", ""), settings):
+    if not is_our_host(headers.get("host", ""), settings):
         raise HttpProblem(403, "problem.bad_origin")
     if user_of(headers, settings):
         return
     if settings.user_header and not settings.workbench_token:
         raise HttpProblem(403, "problem.user_needed")
     token = settings.workbench_token.encode()
-    if token and not hmac.compare_digest(brought(headers.get("authorization", "")), token):
+    if token and not hmac.compare_digest(token_in(headers.get("authorization", "")), token):
         raise HttpProblem(401, "problem.token_needed", headers={"WWW-Authenticate": asks})
 
 
@@ -79,7 +79,7 @@ def user_of(headers: Headers, settings: Settings) -> str:
     return name if name.isprintable() and len(name) <= MOST_NAME else ""
 
 
-def brought(authorization: str) -> bytes:
+def token_in(authorization: str) -> bytes:
     """Return the token from the header, as the password of any user (RFC 7617) or alone (RFC 6750); empty where there
     is none."""
     scheme, _, given = authorization.partition(" ")

@@ -27,9 +27,9 @@ from jieda.settings import Settings
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from jieda.usecases.service import Service
-from jieda.web.http.clients import named_address
+from jieda.web.http.clients import claimed_address
 from jieda.web.http.hosting import HostingPath, HostNames
-from jieda.web.http.limits import RATE_HEADERS, RateLimits, buckets_of
+from jieda.web.http.limits import RATE_HEADERS, RateLimits, create_buckets
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import has_tag, own_path
 from jieda.web.site import Site, asker_of, site_of
@@ -99,7 +99,7 @@ class Repeats:
                 headers = tuple(message["headers"]) if message["status"] == 200 else ()
             elif headers and not message.get("more_body", False) and site.service.current() is snapshot:
                 body = message.get("body", b"")
-                if _is_kept(Headers(raw=list(headers)), len(body)) and not failing(snapshot):
+                if _is_kept(Headers(raw=list(headers)), len(body)) and not is_embedder_failing(snapshot):
                     said = scope.get("state", {})
                     sent = SentResponse(
                         headers, body, scope["route"], said.get("outcome", ""), said.get("note")
@@ -110,7 +110,7 @@ class Repeats:
         await self.app(scope, receive, watched)
 
 
-def failing(snapshot: Snapshot) -> bool:
+def is_embedder_failing(snapshot: Snapshot) -> bool:
     """Return whether the embedder failed on its last call."""
     embedder = snapshot.searcher.embedder
     return bool(embedder and embedder.failure)
@@ -186,7 +186,7 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
         Middleware(HostingPath, root_path=settings.root_path),
         Middleware(HostNames, allowed=settings.allowed_hosts),
         *([Middleware(CrossOrigin, origins=settings.cors_origins)] if settings.cors_origins else []),
-        Middleware(RateLimits, buckets=buckets_of(settings), metrics=metrics),
+        Middleware(RateLimits, buckets=create_buckets(settings), metrics=metrics),
         *([Middleware(Repeats)] if settings.cache else []),
     ]
 
@@ -238,7 +238,7 @@ class Observe:
         self.metrics.seconds.labels(known, route).observe(seconds)
         fields = {
             "request_id": request_id_of(scope),
-            "client": str(named_address(scope) or "-"),
+            "client": str(claimed_address(scope) or "-"),
             "method": known,
             "path": quote(scope["path"], errors="replace"),
             "status": status,

@@ -11,7 +11,7 @@ HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.IGNORECASE)
 LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|\[?::1\]?", re.IGNORECASE)
 
 
-def name_in(host: str) -> str:
+def parse_host(host: str) -> str:
     """Return the name from a Host header in lower case; empty where the header is malformed."""
     match = HOST.fullmatch(host)
     return match[1].lower() if match else ""
@@ -34,17 +34,19 @@ def is_allowed(name: str, settings: Settings) -> bool:
     return bool(name) and any(covers(pattern, name) for pattern in settings.allowed_hosts if pattern != "*")
 
 
-def names_us(host: str, settings: Settings) -> bool:
+def is_our_host(host: str, settings: Settings) -> bool:
     """Return whether a Host header may mean this site. `HostNames` has checked it where names are configured; a server
     on a loopback address answers only to local names and to that of its base address."""
-    return bool(settings.allowed_hosts) or not is_loopback(settings.host) or _is_ours(host, settings)
+    return bool(settings.allowed_hosts) or not is_loopback(settings.host) or _is_own_name(host, settings)
 
 
-def origin_is_ours(origin: str | None, settings: Settings) -> bool:
+def is_our_origin(origin: str | None, settings: Settings) -> bool:
     """Return whether the page that sends a request, if any, is ours or local; `*` does not admit pages of every
     site."""
     scheme, separator, host = (origin or "").partition("://")
-    return origin is None or (bool(separator) and scheme in {"http", "https"} and _is_ours(host, settings))
+    return origin is None or (
+        bool(separator) and scheme in {"http", "https"} and _is_own_name(host, settings)
+    )
 
 
 def is_from_our_pages(headers: Headers, settings: Settings) -> bool:
@@ -59,10 +61,10 @@ def is_from_our_pages(headers: Headers, settings: Settings) -> bool:
     if origin is None:
         return False
     site = origin.partition("://")[2].lower()
-    return (bool(site) and site == headers.get("host", "").lower()) or origin_is_ours(origin, settings)
+    return (bool(site) and site == headers.get("host", "").lower()) or is_our_origin(origin, settings)
 
 
-def _is_ours(host: str, settings: Settings) -> bool:
-    name, base = name_in(host), urlsplit(settings.base_url).hostname or ""
+def _is_own_name(host: str, settings: Settings) -> bool:
+    name, base = parse_host(host), urlsplit(settings.base_url).hostname or ""
     at_base = bool(name) and name.strip("[]") == base
     return at_base or is_loopback(name) or is_allowed(name, settings)

@@ -127,7 +127,7 @@ def _field_name(location: Sequence[Any]) -> str:
     return named[0] if named else "body"
 
 
-def of_request_error(error: RequestError) -> HttpProblem:
+def from_request_error(error: RequestError) -> HttpProblem:
     """Convert an error of a lower layer; its argument `field` or `facet`, if any, names the field."""
     name = error.arguments.get("field") or error.arguments.get("facet")
     errors = (FieldError(str(name), f"{error.key}.detail", error.arguments),) if name else ()
@@ -135,7 +135,7 @@ def of_request_error(error: RequestError) -> HttpProblem:
     return HttpProblem(error.status, error.key, error.arguments, errors, headers)
 
 
-def of_http_exception(error: HTTPException, request: Request) -> HttpProblem:
+def from_http_exception(error: HTTPException, request: Request) -> HttpProblem:
     """Convert an exception of the framework."""
     headers = dict(error.headers or {})
     if error.status_code == 405:
@@ -158,11 +158,11 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
         case HttpProblem():
             return error
         case RequestError():
-            return of_request_error(error)
+            return from_request_error(error)
         case RequestValidationError():
             return HttpProblem(422, "problem.bad_parameter", errors=field_errors(error.errors()))
         case HTTPException():
-            return of_http_exception(error, request)
+            return from_http_exception(error, request)
     return HttpProblem(500, "problem.internal")
 
 

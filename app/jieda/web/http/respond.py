@@ -35,7 +35,7 @@ def parse_language(tag: str) -> Language | None:
     return Language(tag[:2].lower()) if re.match(LANGUAGE_PATTERN, tag) else None
 
 
-def weighted(header: str) -> list[tuple[str, float]]:
+def parse_accept(header: str) -> list[tuple[str, float]]:
     """Return the members of an `Accept…` header in lower case with their quality; malformed qualities count as 0."""
     members = []
     for part in header[:MAX_HEADER].lower().split(","):
@@ -50,7 +50,7 @@ def weighted(header: str) -> list[tuple[str, float]]:
 def preferred_language(header: str) -> Language | None:
     """Return the supported language that an Accept-Language header prefers; None where it names neither."""
     best: dict[Language, float] = {}
-    for tag, quality in weighted(header):
+    for tag, quality in parse_accept(header):
         lang = parse_language(tag)
         if lang and quality > best.get(lang, 0.0):
             best[lang] = quality
@@ -62,7 +62,7 @@ def preferred_media_type(header: str, offers: Sequence[str]) -> str | None:
 
     At equal quality, an offer named explicitly ranks before one covered by a wildcard.
     """
-    members = weighted(header) or [("*/*", 1.0)]
+    members = parse_accept(header) or [("*/*", 1.0)]
     ranked = [(_quality(offer, members), -position, offer) for position, offer in enumerate(offers)]
     (quality, _), _, offer = max(ranked)
     return offer if quality > 0 else None
@@ -177,6 +177,7 @@ REVALIDATE = "no-cache"
 """A cache may store the response but must revalidate it each time."""
 NO_STORE = "no-store"
 """No cache stores the response; it has no ETag."""
+UNCACHED = {"Cache-Control": NO_STORE}
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -247,12 +248,14 @@ async def respond(  # noqa: PLR0913 - one parameter for each thing that answers 
     `media_type` describes a plain `body`. `lang` is the language of the content, `vary` names the request headers that
     the response depends on, `cache` is its Cache-Control. ETags are weak: a proxy may compress the body.
     """
-    if not isinstance(body, Resource):
-        body = body.encode() if isinstance(body, str) else body
-    kind = body.media_type if isinstance(body, Resource) else media_type
-    is_text = kind.startswith(COMPRESSIBLE) or kind.endswith("+xml")
-    depends = (*vary, "Accept-Encoding") if is_text else tuple(vary)
-    given = {"Cache-Control": cache, **({"Vary": ", ".join(depends)} if depends else {})}
+    if isinstance(body, str):
+        body = body.encode()
+    if isinstance(body, Resource):
+        media_type = body.media_type
+    is_text = media_type.startswith(COMPRESSIBLE) or media_type.endswith("+xml")
+    given = {"Cache-Control": cache}
+    if depends := (*vary, "Accept-Encoding") if is_text else vary:
+        given["Vary"] = ", ".join(depends)
     if lang:
         given["Content-Language"] = lang.tag
     given |= headers or {}
@@ -260,29 +263,28 @@ async def respond(  # noqa: PLR0913 - one parameter for each thing that answers 
         given["ETag"] = body.tag if isinstance(body, Resource) else etag(body)
         if has_tag(request.headers.get("if-none-match", ""), given["ETag"]):
             return Response(status_code=304, headers=given)
-    content, encoding = await encoded(body, allowed=is_text and takes_gzip(request))
-    return Response(content, status, given | encoding, kind)
-
-
-async def encoded(body: bytes | Resource, *, allowed: bool) -> tuple[bytes, dict[str, str]]:
-    """Return the bytes to send for a body and its Content-Encoding header; `allowed` permits compression."""
     size = body.size if isinstance(body, Resource) else len(body)
-    gzipped = allowed and size >= SMALLEST
-    header = {"Content-Encoding": "gzip"} if gzipped else {}
+    if gzipped := is_text and size >= SMALLEST and accepts_gzip(request):
+        given["Content-Encoding"] = "gzip"
+    return Response(await encode_body(body, size, gzipped=gzipped), status, given, media_type)
+
+
+async def encode_body(body: bytes | Resource, size: int, *, gzipped: bool) -> bytes:
+    """Return the bytes to send for a body of `size` bytes, in a thread where that takes a while."""
     if isinstance(body, Resource):
         if gzipped:
-            return body.gzipped, header
+            return body.gzipped
         work = partial(gzip.decompress, body.gzipped)
     elif gzipped:
         work = partial(compress, body)
     else:
-        return body, header
-    return (await run_sync(work) if size >= LARGE else work()), header
+        return body
+    return await run_sync(work) if size >= LARGE else work()
 
 
-def takes_gzip(request: Request) -> bool:
+def accepts_gzip(request: Request) -> bool:
     """Return whether a client accepts gzip; without an Accept-Encoding the body is sent uncompressed."""
-    accepted = dict(weighted(request.headers.get("accept-encoding", "")))
+    accepted = dict(parse_accept(request.headers.get("accept-encoding", "")))
     return accepted.get("gzip", accepted.get("*", 0.0)) > 0
 
 

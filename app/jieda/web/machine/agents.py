@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from jieda.web.agents import AgentsEndpoint
 from jieda.web.api.body import read_json_bytes
 from jieda.web.http.body import check_structure, is_json
-from jieda.web.http.names import names_us, origin_is_ours
+from jieda.web.http.names import is_our_host, is_our_origin
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE
 from jieda.web.site import Site, site_of
@@ -22,7 +22,7 @@ LARGE = 1 << 16
 """Bytes from which parsing a message takes more than some milliseconds and therefore runs off the event loop."""
 
 
-class Answered(Response):
+class ReplayedBody(Response):
     """The endpoint's response to a request whose body has been read."""
 
     def __init__(self, endpoint: AgentsEndpoint, body: bytes) -> None:
@@ -56,11 +56,11 @@ async def mcp(request: Request) -> Response:
     Browsers always send the origin of a page; a site that points its host name at this server still has a foreign name.
     """
     site = site_of(request)
-    endpoint = served(site)
+    endpoint = require_endpoint(site)
     settings = site.settings
-    if not names_us(request.headers.get("host", ""), settings):
+    if not is_our_host(request.headers.get("host", ""), settings):
         raise HttpProblem(400, "problem.bad_host")
-    if not origin_is_ours(request.headers.get("origin"), settings):
+    if not is_our_origin(request.headers.get("origin"), settings):
         raise HttpProblem(403, "problem.bad_origin")
     if not is_json(request):
         raise HttpProblem(415, "problem.not_json_rpc", headers={"Accept-Post": "application/json"})
@@ -69,7 +69,7 @@ async def mcp(request: Request) -> Response:
         await site.service.offload(partial(check_message, body))
     else:
         check_message(body)
-    return Answered(endpoint, body)
+    return ReplayedBody(endpoint, body)
 
 
 def check_message(body: bytes) -> None:
@@ -97,11 +97,11 @@ def _is_message(body: bytes) -> bool:
 
 async def no_stream(request: Request) -> Response:
     """Decline an event stream, as the protocol allows: this server sends no events."""
-    served(site_of(request))
+    require_endpoint(site_of(request))
     raise HttpProblem(405, "problem.method_not_allowed", headers={"Allow": "POST"})
 
 
-def served(site: Site) -> AgentsEndpoint:
+def require_endpoint(site: Site) -> AgentsEndpoint:
     """Return the endpoint. Raises HttpProblem where the SDK is not installed."""
     if site.agents is None:
         raise HttpProblem(404, "problem.no_agents")

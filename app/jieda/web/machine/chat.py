@@ -26,7 +26,7 @@ from jieda.usecases.search import Found, search
 from jieda.web.api.body import read_json_bytes
 from jieda.web.http.body import check_structure
 from jieda.web.http.problems import HttpProblem
-from jieda.web.http.respond import NO_STORE
+from jieda.web.http.respond import UNCACHED
 from jieda.web.site import Site, asker_of, site_of
 
 MODEL = "jieda-answers-without-a-model"
@@ -35,7 +35,6 @@ MAX_STRINGS, MAX_OUTSIDE = 4000, 1 << 16
 MOST_HITS = 3
 LONGEST_FIX = 4000
 """Characters of a fix in an answer; the link has the rest."""
-FRESH = {"Cache-Control": NO_STORE}
 USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
 
@@ -75,7 +74,7 @@ class ChatRequest(BaseModel):
 async def models(_request: Request) -> Response:
     """List the only model, which is none."""
     model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "jieda"}
-    return JSONResponse({"object": "list", "data": [model]}, headers=FRESH)
+    return JSONResponse({"object": "list", "data": [model]}, headers=UNCACHED)
 
 
 async def chat(request: Request) -> Response:
@@ -85,23 +84,23 @@ async def chat(request: Request) -> Response:
         raw = await read_json_bytes(request, site.service.limits.log_bytes)
         asked = await site.service.offload(partial(read_request, raw))
         if asked is None:
-            return refused(400, "the body must be JSON with `messages`, as the Chat Completions API has them")
+            return refuse(400, "the body must be JSON with `messages`, as the Chat Completions API has them")
         text = asked.text().strip()
         if not text:
-            return refused(400, "messages: the last message of the user has no text")
+            return refuse(400, "messages: the last message of the user has no text")
         answer = await answer_to(request, text)
     except RequestError as error:
         t = site.translations.words(Language.EN)
-        return refused(error.status, t(f"{error.key}.detail", **error.arguments))
+        return refuse(error.status, t(f"{error.key}.detail", **error.arguments))
     made = partial(completion, f"chatcmpl-{token_hex(12)}", int(time.time()))
     if asked.stream:
         lines = [made("chat.completion.chunk", {"delta": delta}, end) for delta, end in deltas(answer)]
         if asked.stream_options and asked.stream_options.include_usage:
             lines.append(lines[-1] | {"choices": [], "usage": USAGE})
         events = "".join(f"data: {line}\n\n" for line in [*map(json.dumps, lines), "[DONE]"])
-        return Response(events, media_type="text/event-stream", headers=FRESH)
+        return Response(events, media_type="text/event-stream", headers=UNCACHED)
     message = {"message": {"role": "assistant", "content": answer}}
-    return JSONResponse(made("chat.completion", message, "stop") | {"usage": USAGE}, headers=FRESH)
+    return JSONResponse(made("chat.completion", message, "stop") | {"usage": USAGE}, headers=UNCACHED)
 
 
 def read_request(raw: bytes) -> ChatRequest | None:
@@ -113,11 +112,11 @@ def read_request(raw: bytes) -> ChatRequest | None:
         return None
 
 
-def refused(status: int, message: str) -> Response:
+def refuse(status: int, message: str) -> Response:
     """Return an error in that API's format."""
     kind = "invalid_request_error" if status < 500 else "server_error"
     body = {"message": message, "type": kind, "param": None, "code": None}
-    return JSONResponse({"error": body}, status, headers=FRESH)
+    return JSONResponse({"error": body}, status, headers=UNCACHED)
 
 
 def completion(
@@ -142,42 +141,42 @@ async def answer_to(request: Request, text: str) -> str:
     lang = Language.ZH if has_han(text) else Language.EN
     if "\n" in text or len(text) > site.service.limits.query_chars:
         judged = await diagnose(site.service, text, lang, "", asker_of(request))
-        return "\n\n".join(verdict_on(site, judged.diagnosis, lang))
+        return "\n\n".join(verdict_paragraphs(site, judged.diagnosis, lang))
     found = await search(site.service, SearchRequest(text, lang, limit=MOST_HITS), asker_of(request))
     diagnosis = found.diagnosis
     if diagnosis and diagnosis.verdict is not Verdict.NO_ERROR:
-        return "\n\n".join(verdict_on(site, diagnosis, lang))
-    return "\n\n".join(hits_of(site, found, lang))
+        return "\n\n".join(verdict_paragraphs(site, diagnosis, lang))
+    return "\n\n".join(hit_paragraphs(site, found, lang))
 
 
-def verdict_on(site: Site, diagnosis: Diagnosis, lang: Language) -> Iterator[str]:
+def verdict_paragraphs(site: Site, diagnosis: Diagnosis, lang: Language) -> Iterator[str]:
     """Yield the verdict, with the fix of the first match, the entries to choose between, or similar entries."""
     t = site.translations.words(lang)
     if diagnosis.asks:
         yield t("diagnosis.ask")
-        yield "\n".join(f"- {linked(site, match.entry, lang)}" for match in diagnosis.matches)
+        yield "\n".join(f"- {link_entry(site, match.entry, lang)}" for match in diagnosis.matches)
         return
     yield t(f"diagnosis.verdict.{diagnosis.verdict}")
     if diagnosis.matches:
-        yield clipped(as_markdown(diagnosis, t, partial(address, site, lang)))
+        yield clip(as_markdown(diagnosis, t, partial(address, site, lang)))
     for near in diagnosis.near if not diagnosis.matches else ():
         shared = shared_by(near, diagnosis.framework, t)
-        yield f"- {linked(site, near.entry, lang)}{t('list.parenthesis', text=shared) if shared else ''}"
+        yield f"- {link_entry(site, near.entry, lang)}{t('list.parenthesis', text=shared) if shared else ''}"
 
 
-def hits_of(site: Site, found: Found, lang: Language) -> Iterator[str]:
+def hit_paragraphs(site: Site, found: Found, lang: Language) -> Iterator[str]:
     """Yield the answer of the first hit, then links to the others; a weak result is announced first."""
     t, hits = site.translations.words(lang), found.answer.hits
     if not hits or found.answer.weak:
         yield t("search.weak" if hits else "search.nothing")
     elif hits[0].edition.answer:
-        yield f"**{linked(site, hits[0].entry, lang)}**"
-        yield clipped(hits[0].edition.answer.markdown.strip())
+        yield f"**{link_entry(site, hits[0].entry, lang)}**"
+        yield clip(hits[0].edition.answer.markdown.strip())
         hits = hits[1:]
-    yield "\n".join(f"- {linked(site, hit.entry, lang)}" for hit in hits)
+    yield "\n".join(f"- {link_entry(site, hit.entry, lang)}" for hit in hits)
 
 
-def linked(site: Site, entry: Entry, lang: Language) -> str:
+def link_entry(site: Site, entry: Entry, lang: Language) -> str:
     """Return the title of an entry, linked to its page."""
     return f"[{entry.edition(lang).title}]({address(site, lang, entry.id)})"
 
@@ -187,6 +186,6 @@ def address(site: Site, lang: Language, entry_id: str) -> str:
     return site.urls.absolute(site.urls.entry(lang, entry_id))
 
 
-def clipped(text: str) -> str:
+def clip(text: str) -> str:
     """Cut an answer to the length for a chat."""
     return text if len(text) <= LONGEST_FIX else f"{text[:LONGEST_FIX].rstrip()} …"

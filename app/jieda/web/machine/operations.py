@@ -13,16 +13,15 @@ from jieda.snapshot.store.generation import CURRENT
 from jieda.snapshot.store.processes import read_status
 from jieda.usecases.entries import vote_counts
 from jieda.version import VERSION
-from jieda.web.http.clients import address_of, is_among
+from jieda.web.http.clients import client_address, is_among
 from jieda.web.http.problems import HttpProblem
+from jieda.web.http.respond import UNCACHED
 from jieda.web.site import Site, site_of
-
-FRESH = {"Cache-Control": "no-store"}
 
 
 async def healthz(_request: Request) -> Response:
     """Respond 200 as long as the process responds at all."""
-    return JSONResponse({"status": "ok"}, headers=FRESH)
+    return JSONResponse({"status": "ok"}, headers=UNCACHED)
 
 
 async def readyz(request: Request) -> Response:
@@ -33,9 +32,11 @@ async def readyz(request: Request) -> Response:
     """
     knowledge = site_of(request).knowledge
     if not knowledge.ready:
-        return JSONResponse({"status": "starting", "reason": "content is not loaded yet"}, 503, headers=FRESH)
+        return JSONResponse(
+            {"status": "starting", "reason": "content is not loaded yet"}, 503, headers=UNCACHED
+        )
     snapshot, health = knowledge.snapshot, knowledge.health()
-    degraded = degraded_of(knowledge)
+    degraded = why_degraded(knowledge)
     return JSONResponse(
         {
             "status": "degraded" if degraded else "ready",
@@ -46,7 +47,7 @@ async def readyz(request: Request) -> Response:
             "degraded": degraded,
             "version": VERSION,
         },
-        headers=FRESH,
+        headers=UNCACHED,
     )
 
 
@@ -54,28 +55,28 @@ async def metrics(request: Request) -> Response:
     """Send Prometheus metrics of all workers to permitted clients: they hold no secrets, but reveal the traffic and
     which entries fail."""
     site = site_of(request)
-    if not is_among(address_of(request.scope), site.settings.metrics):
+    if not is_among(client_address(request.scope), site.settings.metrics):
         raise HttpProblem(403, "problem.metrics_closed")
     # With several workers this reads a file per worker.
-    text = await run_sync(lambda: site.metrics.expose(state_of(site)))
-    return Response(text, media_type=CONTENT_TYPE, headers=FRESH)
+    text = await run_sync(lambda: site.metrics.expose(served_state(site)))
+    return Response(text, media_type=CONTENT_TYPE, headers=UNCACHED)
 
 
-def state_of(site: Site) -> ServedState:
+def served_state(site: Site) -> ServedState:
     """Return the current state for `metrics`."""
     builder = read_status(site.knowledge.data)
     return ServedState(
         entries=len(site.knowledge.snapshot.library),
-        degraded=bool(degraded_of(site.knowledge)),
+        degraded=bool(why_degraded(site.knowledge)),
         cluster=site.knowledge.health().cluster,
-        age=age_of(site.knowledge.data),
+        age=seconds_since_build(site.knowledge.data),
         builds=builder.builds,
         build_seconds=builder.seconds,
         votes=vote_counts(site.service),
     )
 
 
-def age_of(data: Path) -> float:
+def seconds_since_build(data: Path) -> float:
     """Return seconds since the current generation was put in place; 0 where unknown."""
     try:
         return max(0.0, time.time() - (data / CURRENT).stat().st_mtime)
@@ -83,7 +84,7 @@ def age_of(data: Path) -> float:
         return 0.0
 
 
-def degraded_of(knowledge: Knowledge) -> str:
+def why_degraded(knowledge: Knowledge) -> str:
     """Return why the newest content is not served, or why there is none; empty where all is well."""
     health = knowledge.health()
     if health.cluster:

@@ -3,7 +3,6 @@ generation only."""
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import partial
 from itertools import chain
@@ -25,18 +24,9 @@ ENTRIES_A_PART = 200
 """Entries per part of llms-full.txt: some 300 KB."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeedItem:
-    """An entry in the feed. `id` is independent of the address."""
-
-    id: str
-    title: str
-    url: str
-    updated: str
-    summary: str
-    html: str
-    lang: str
-    categories: tuple[str, ...]
+def count_parts(library: Library, size: int) -> int:
+    """Return the number of parts of at most `size` entries."""
+    return max(1, -(-len(library) // size))
 
 
 def feed(context: PageContext) -> str:
@@ -58,19 +48,20 @@ def feed(context: PageContext) -> str:
     )
 
 
-def _item(context: PageContext, entry: Entry, edition: Edition) -> FeedItem:
+def _item(context: PageContext, entry: Entry, edition: Edition) -> dict[str, object]:
+    """Return an entry for the feed; its id does not depend on the address."""
     tags = [("framework", entry.framework), ("kind", entry.kind.value)]
     tags += [("topic", value) for value in entry.topics]
-    return FeedItem(
-        id=f"urn:jieda:entry:{edition.lang}:{entry.id}",
-        title=edition.title,
-        url=context.urls.absolute(context.urls.entry(edition.lang, entry.id)),
-        updated=_instant(edition.updated),
-        summary=_summary(context, edition),
-        html=rewrite(edition.html, edition.lang, context.urls.abroad),
-        lang=edition.lang.tag,
-        categories=tuple(name_of(context, facet, value) for facet, value in tags),
-    )
+    return {
+        "id": f"urn:jieda:entry:{edition.lang}:{entry.id}",
+        "title": edition.title,
+        "url": context.urls.absolute(context.urls.entry(edition.lang, entry.id)),
+        "updated": _instant(edition.updated),
+        "summary": _summary(context, edition),
+        "html": rewrite(edition.html, edition.lang, context.urls.abroad),
+        "lang": edition.lang.tag,
+        "categories": [name_of(context, facet, value) for facet, value in tags],
+    }
 
 
 def _summary(context: PageContext, edition: Edition) -> str:
@@ -99,15 +90,8 @@ def opensearch(context: PageContext) -> str:
 
 
 ENTRIES_A_FILE = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class SitemapPage:
-    """A page in one language, with its alternates. `changed` is an ISO date or empty."""
-
-    url: str
-    changed: str
-    alternates: tuple[Alternate, ...]
+Page = tuple[str, str, list[Alternate]]
+"""The address of a page in one language, the ISO date of its change or an empty text, and all its addresses."""
 
 
 def robots(context: PageContext) -> str:
@@ -120,16 +104,11 @@ def robots(context: PageContext) -> str:
 
 def sitemap(context: PageContext) -> str:
     """Render the sitemap as XML, or the index of its parts."""
-    parts = sitemap_parts(context.library)
+    parts = count_parts(context.library, ENTRIES_A_FILE)
     if parts == 1:
         return sitemap_part(context, 1)
     addresses = [context.urls.absolute(context.urls.sitemap_part(number + 1)) for number in range(parts)]
     return context.site.renderer.render("sitemaps.xml", context.lang, addresses=addresses)
-
-
-def sitemap_parts(library: Library) -> int:
-    """Return the number of sitemap files."""
-    return max(1, -(-len(library) // ENTRIES_A_FILE))
 
 
 def sitemap_part(context: PageContext, number: int) -> str:
@@ -139,7 +118,7 @@ def sitemap_part(context: PageContext, number: int) -> str:
     return context.site.renderer.render("sitemap.xml", context.lang, pages=pages)
 
 
-def _general(urls: Urls, library: Library) -> Iterator[SitemapPage]:
+def _general(urls: Urls, library: Library) -> Iterator[Page]:
     both = tuple(Language)
     for address in (urls.home, urls.entries, urls.diagnose, urls.agents, urls.about):
         yield from _page(urls, address, both, "")
@@ -151,7 +130,7 @@ def _general(urls: Urls, library: Library) -> Iterator[SitemapPage]:
                 yield from _page(urls, partial(urls.tag, facet=facet, value=value), both, changed)
 
 
-def _entries(urls: Urls, library: Library, number: int) -> Iterator[SitemapPage]:
+def _entries(urls: Urls, library: Library, number: int) -> Iterator[Page]:
     for entry_id in library.ids[(number - 1) * ENTRIES_A_FILE : number * ENTRIES_A_FILE]:
         entry = library.summary(entry_id)
         held = tuple(lang for lang in Language if lang in entry.editions)
@@ -161,11 +140,11 @@ def _entries(urls: Urls, library: Library, number: int) -> Iterator[SitemapPage]
 
 def _page(
     urls: Urls, address: Callable[[Language], str], langs: tuple[Language, ...], changed: str
-) -> Iterator[SitemapPage]:
+) -> Iterator[Page]:
     alternates = [Alternate(lang.tag, urls.absolute(address(lang))) for lang in langs]
     alternates.append(Alternate("x-default", alternates[0].url))
     for alternate in alternates[:-1]:
-        yield SitemapPage(alternate.url, changed, tuple(alternates))
+        yield alternate.url, changed, alternates
 
 
 def llms_list(context: PageContext) -> str:
@@ -185,11 +164,6 @@ def llms_list(context: PageContext) -> str:
     return "\n".join(lines)
 
 
-def llms_parts(library: Library) -> int:
-    """Return the number of parts of llms-full.txt."""
-    return max(1, -(-len(library) // ENTRIES_A_PART))
-
-
 def llms_full(context: PageContext, part: int) -> str:
     """Render a part of llms-full.txt, counted from 1, each entry inside a fence that no entry can close."""
     library = context.library
@@ -205,7 +179,7 @@ def llms_full(context: PageContext, part: int) -> str:
     for entry_id, text in whole.items():
         address = context.urls.absolute(context.urls.entry(context.lang, entry_id))
         parts.append(fence.around(f"{entry_id} {address}", text))
-    if part < llms_parts(library):
+    if part < count_parts(library, ENTRIES_A_PART):
         following = context.urls.absolute(context.urls.llms_full(context.lang, part + 1))
         parts.append(context.t("llms.next", url=following))
     return "\n\n".join(parts) + "\n"

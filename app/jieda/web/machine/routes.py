@@ -6,12 +6,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jieda.content.library import Library
 from jieda.entry import Language
 from jieda.presentation import paths
 from jieda.presentation.brand import COLORS, style_sheet
 from jieda.settings import Settings
-from jieda.web.http.files import own_files, serve, swagger_files
+from jieda.web.http.files import load_own_files, load_swagger_files, serve
 from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, Theme, respond
 from jieda.web.http.routing import Handler, Route
 from jieda.web.machine import agents, chat, docs_page, operations, reading
@@ -25,23 +24,19 @@ PLAIN, XML = "text/plain", "application/xml"
 
 
 def serve_text(
-    make: Callable[..., str],
-    media_type: str,
-    *,
-    parts: Callable[[Library], int] | None = None,
-    absolute: bool = False,
+    make: Callable[..., str], media_type: str, *, per_part: int = 0, absolute: bool = False
 ) -> Handler:
     """Create a handler for a text in the language of its address, or else of most entries.
 
-    `make` takes the context and, where `parts` says how many there are, the number of the part. `absolute`: the text is
-    useless without absolute addresses.
+    `make` takes the context and, of a text in parts of `per_part` entries, the number of the part. `absolute`: the text
+    is useless without absolute addresses.
     """
 
     async def handler(request: Request) -> Response:
         context = await text_context(request)
         if absolute and not context.urls.base_url:
             raise HTTPException(404)
-        part = (asked_part(request, parts(context.library)),) if parts else ()
+        part = (asked_part(request, reading.count_parts(context.library, per_part)),) if per_part else ()
         resource = await context.site.resources.get(
             context.digest, (make, context.lang, *part), lambda: Resource.of(make(context, *part), media_type)
         )
@@ -86,7 +81,7 @@ async def send_brand(request: Request) -> Response:
 
 
 llms = serve_text(reading.llms_list, PLAIN)
-llms_full = serve_text(reading.llms_full, PLAIN, parts=reading.llms_parts)
+llms_full = serve_text(reading.llms_full, PLAIN, per_part=reading.ENTRIES_A_PART)
 
 
 def machine_routes(settings: Settings) -> tuple[Route, ...]:
@@ -97,8 +92,8 @@ def machine_routes(settings: Settings) -> tuple[Route, ...]:
         Route(paths.METRICS, operations.metrics),
         Route(paths.OPENAPI, docs_page.openapi),
         Route(paths.DOCS, docs_page.docs),
-        Route(paths.DOCS_FILE, serve(swagger_files())),
-        Route(paths.STATIC, serve(own_files(settings.static))),
+        Route(paths.DOCS_FILE, serve(load_swagger_files())),
+        Route(paths.STATIC, serve(load_own_files(settings.static))),
         Route(paths.BRAND, send_brand),
         Route(paths.MCP, agents.mcp, "POST"),
         Route(paths.MCP, agents.no_stream),
@@ -111,7 +106,7 @@ def machine_routes(settings: Settings) -> tuple[Route, ...]:
         Route(paths.SITEMAP, serve_text(reading.sitemap, XML, absolute=True)),
         Route(
             paths.SITEMAP_PART,
-            serve_text(reading.sitemap_part, XML, parts=reading.sitemap_parts, absolute=True),
+            serve_text(reading.sitemap_part, XML, per_part=reading.ENTRIES_A_FILE, absolute=True),
         ),
         Route(paths.LLMS_ALL, llms),
         Route(paths.LLMS, llms),
