@@ -16,7 +16,7 @@ from itertools import combinations
 from pathlib import Path
 
 from jieda.cli.asking import local_client
-from jieda.cli.thread_drafts import grouped_threads, read_all
+from jieda.cli.thread_drafts import diagnose_threads, group_threads
 from jieda.content.read.load import Loaded
 from jieda.importing.threads import read_threads, solution
 from jieda.settings import content_directories
@@ -37,8 +37,8 @@ def main(file: str, facts_file: str = str(FACTS)) -> None:
     client = local_client(())
     content = Loaded(content_directories(()))
     snapshot = client.service.current()
-    read = read_all(snapshot, content, threads, FRAMEWORK, lambda numbers, _: iter(numbers))
-    groups = grouped_threads(snapshot, read)
+    read = diagnose_threads(snapshot, content, threads, FRAMEWORK, lambda numbers, _: iter(numbers))
+    groups = group_threads(snapshot, read)
     left = [[each.thread.url for each in group.members] for group in groups if not group.entry]
     named: dict[str, list[str]] = {}
     for url in (url for group in left for url in group):

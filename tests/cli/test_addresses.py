@@ -63,7 +63,7 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 def port() -> Iterator[int]:
     """Where `echo` answers, served as Jieda is."""
     settings = replace(Settings.load({}), port=free_port(), limits=False)
-    options = server.options(settings) | {"log_config": None}
+    options = server.uvicorn_options(settings) | {"log_config": None}
     running = uvicorn.Server(uvicorn.Config(echo, **options))
     thread = threading.Thread(target=running.run)
     thread.start()

@@ -40,12 +40,12 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts servers whose patience is short: `start(limits…)` gives the port."""
     monkeypatch.setattr(server, "SECONDS_FOR_HEADERS", 0.4)
     monkeypatch.setattr(server, "SECONDS_WITHOUT_READING", 0.4)
-    monkeypatch.setattr(server, "SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr(server, "SECONDS_BETWEEN_CHECKS", 0.1)
     running: list[tuple[uvicorn.Server, threading.Thread]] = []
 
     def begin(**limits: Any) -> int:
         settings = replace(Settings.load({}), port=free_port(), trusted_proxies=())
-        options = server.options(settings)
+        options = server.uvicorn_options(settings)
         wanted = replace(ConnectionLimits.of(settings), **limits)
         options["http"] = partial(LimitedConnection, limits=wanted)
         options["log_config"] = None

@@ -54,7 +54,7 @@ def serving(folder: Path, content: str | Path, analyzers: Analyzers, **settings:
     given = {"content": str(content), "data": str(folder / "data"), "port": str(free_port())} | settings
     chosen = Settings.load({f"JIEDA_{name.upper()}": value for name, value in given.items()})
     app = create_app(chosen, Knowledge(chosen, analyzers=analyzers))
-    options = door.options(chosen) | {"log_config": None}
+    options = door.uvicorn_options(chosen) | {"log_config": None}
     server = uvicorn.Server(uvicorn.Config(app, **options))
     thread = threading.Thread(target=server.run, name="server under test", daemon=True)
     thread.start()

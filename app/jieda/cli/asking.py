@@ -36,7 +36,7 @@ def local_client(directories: tuple[Path, ...], **given: str) -> Local:
 def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:
     """Return the result of a query. Raises click.UsageError for an unknown tag or invalid version, and JiedaError."""
 
-    async def asked() -> T:
+    async def explain_refusal() -> T:
         try:
             return await question
         except UnknownTag as error:
@@ -51,4 +51,4 @@ def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:
                 f"{value!r} is no program with its version, such as '<framework> 0.2.4'"
             ) from error
 
-    return asyncio.run(asked())
+    return asyncio.run(explain_refusal())

@@ -66,34 +66,34 @@ def command(  # noqa: PLR0913 - one parameter for each option
     `path:line: note: rule: message`; neither counts as wrong.
     """
     chosen = (*((CONTENT,) if shipped else ()), *content_directories(directories))
-    report = checked(chosen, searches=searches)
+    report = run_check(chosen, searches=searches)
     whole = len(report.problems)
     if revision:
-        report = _since(report, chosen, revision, searches=searches)
+        report = _answerable_for(report, chosen, revision, searches=searches)
     if as_json:
         click.echo(json.dumps(_as_data(report, chosen, revision), ensure_ascii=False, indent=2))
     else:
         wrong = set(report.wrong)
         for problem in report.problems:
-            click.echo(str(problem) if problem in wrong else _marked(problem, "draft"))
+            click.echo(str(problem) if problem in wrong else _with_mark(problem, "draft"))
         for note in report.notes:
-            click.echo(_marked(note, "note"))
+            click.echo(_with_mark(note, "note"))
     click.echo(_summary(report, revision, whole - len(report.problems)), err=True)
     context.exit(1 if report.wrong else 0)
 
 
-def _marked(problem: Problem, mark: str) -> str:
+def _with_mark(problem: Problem, mark: str) -> str:
     return printable(f"{problem.path}:{problem.line}: {mark}: {problem.rule}: {problem.message}")
 
 
-def checked(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
+def run_check(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
     """Run the whole check. Raises ContentError, JiedaError."""
-    with answers_of(directories) if searches else nullcontext() as answers:
+    with trial_answers(directories) if searches else nullcontext() as answers:
         return check_content(directories, answers)
 
 
 @contextmanager
-def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
+def trial_answers(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
     """Yield functions that search and diagnose the content, using an index in a temporary directory.
 
     Raises ContentError as `check_content` does, JiedaError where nothing can be written there.
@@ -104,10 +104,8 @@ def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
         snapshot = knowledge.snapshot
 
         def diagnosed(log: str, framework: str) -> dict[str, bool]:
-            matches = judge(
-                snapshot, SearchRequest(log, frameworks=(framework,) if framework else ())
-            ).matches
-            return {match.entry.id: match.confidence is Confidence.EXACT for match in matches}
+            found = judge(snapshot, SearchRequest(log, frameworks=(framework,) if framework else ()))
+            return {match.entry.id: match.confidence is Confidence.EXACT for match in found.matches}
 
         def answered(text: str, lang: Language) -> list[str]:
             return [match.entry.id for match in judge(snapshot, SearchRequest(text, lang)).matches]
@@ -115,13 +113,13 @@ def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
         yield TriedAnswers(snapshot.searcher.has_words, diagnosed, answered)
 
 
-def _since(
+def _answerable_for(
     report: CheckReport, directories: tuple[Path, ...], revision: str, *, searches: bool
 ) -> CheckReport:
     """Return the part of a report that changes since a revision are responsible for. Raises GitError."""
     with check_out(directories, revision) as earlier:
         try:
-            before = checked(earlier.directories, searches=searches)
+            before = run_check(earlier.directories, searches=searches)
         except ContentError:
             # Nothing was served then, so every problem is new.
             return report
@@ -135,16 +133,16 @@ def _since(
 def _summary(report: CheckReport, revision: str, older: int) -> str:
     wrong = report.wrong
     files = len({problem.path for problem in wrong})
-    found = f"{_number(len(wrong), 'problem')} in {_number(files, 'file')}" if files else "no problems"
+    found = f"{_count(len(wrong), 'problem')} in {_count(files, 'file')}" if files else "no problems"
     since = f" since {revision}; {older} older ones are not shown" if revision else ""
     left = len(report.problems) - len(wrong)
     drafts = len({problem.path for problem in report.problems} & report.drafts)
-    lacking = f"; {_number(left, 'open point')} in {_number(drafts, 'draft')}" if left else ""
-    served = f"{_number(report.entries, 'entry')} in {_number(report.editions, 'edition')}"
+    lacking = f"; {_count(left, 'open point')} in {_count(drafts, 'draft')}" if left else ""
+    served = f"{_count(report.entries, 'entry')} in {_count(report.editions, 'edition')}"
     return f"{served}: {found}{since}{lacking}"
 
 
-def _number(count: int, what: str) -> str:
+def _count(count: int, what: str) -> str:
     several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
     return f"{count} {what if count == 1 else several}"
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
 import click
 
 from jieda.cli.asking import ask, local_client
 from jieda.cli.languages import lang_option, terminal_language
 from jieda.cli.running import FORMATS, content_option, run, url_option
+from jieda.cli.tail import Tail
 from jieda.client.local import Local
 from jieda.client.remote import Remote
 from jieda.diagnosis.answers import Confidence
@@ -24,7 +25,6 @@ from jieda.presentation.annotations import FORMS
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_text, explained
 from jieda.usecases.long_logs import diagnose_log, window
 
-T = TypeVar("T")
 CHUNK = 1 << 20
 UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"\x28\xb5\x2f\xfd": "zstdcat"}
 """Programs that decompress a log, by its magic bytes."""
@@ -38,8 +38,8 @@ SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Options for the output: language and format; `where` is the name of the log."""
+class DiagnoseOptions:
+    """Options of the command; `where` is the name of the log."""
 
     lang: Language
     framework: str
@@ -89,43 +89,46 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if explain and (form != "text" or url):
         raise click.UsageError("--explain goes without --format and --url")
     where = name or ("" if str(file) == "-" else str(file))
-    asked = Asked(Language(lang) if lang else terminal_language(), framework, form, where, explain)
+    options = DiagnoseOptions(
+        Language(lang) if lang else terminal_language(), framework, form, where, explain
+    )
     client = Remote.at(url) if url else local_client(directories)
     if isinstance(client, Remote):
-        answer, confidence = _from_server(client, _not_empty(read_log(file, SEARCHED)), asked)
+        log = read_log(file, SEARCHED)
+        _refuse_empty(len(log))
+        answer, confidence = _ask_server(client, log, options)
     else:
-        answer, confidence = _from_content(client, file, asked)
+        answer, confidence = _ask_content(client, file, options)
     click.echo(answer, nl=not answer.endswith("\n"))
     context.exit(0 if confidence in SURE else 1)
 
 
-def _not_empty(log: T) -> T:
-    if not log:
+def _refuse_empty(size: int) -> None:
+    if not size:
         raise click.UsageError(
-            "the log is empty; errors go to a pipe with `2>&1`: COMMAND 2>&1 | jieda diagnose"
+            "the log is empty; to pipe errors as well, use `2>&1`: COMMAND 2>&1 | jieda diagnose"
         )
-    return log
 
 
-def blocks(file: Path) -> Iterator[bytes]:
+def read_chunks(file: Path) -> Iterator[bytes]:
     """Yield the log in chunks. Raises click.FileError, click.UsageError."""
     try:
         if str(file) == "-":
             if sys.stdin.isatty():
                 click.echo("Paste the log, then press Ctrl-D.", err=True)
-            yield from _blocks(sys.stdin.buffer)
+            yield from _read_checked(sys.stdin.buffer)
         else:
             with file.open("rb") as opened:
-                yield from _blocks(opened)
+                yield from _read_checked(opened)
     except OSError as error:
         raise _Unreadable(str(file), error.strerror or str(error)) from error
 
 
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
-    for number, block in enumerate(iter(partial(stream.read, CHUNK), b"")):
+def _read_checked(stream: BinaryIO) -> Iterator[bytes]:
+    for number, chunk in enumerate(iter(partial(stream.read, CHUNK), b"")):
         if not number:
-            _refuse_unreadable(block)
-        yield block
+            _refuse_unreadable(chunk)
+        yield chunk
 
 
 class _Unreadable(click.FileError):
@@ -135,19 +138,16 @@ class _Unreadable(click.FileError):
 def read_log(file: Path, limit: int) -> bytes:
     """Return the last `limit` bytes of the log, from the start of a line: a log can be endless, and the error is at its
     end. Raises click.FileError, click.UsageError."""
-    kept, lines = bytearray(), 0
-    for chunk in blocks(file):
-        kept += chunk
-        if len(kept) > limit:
-            cut = kept.find(b"\n", len(kept) - limit) + 1 or len(kept) - limit
-            lines += kept.count(b"\n", 0, cut)
-            del kept[:cut]
-    if lines:
+    tail = Tail(limit)
+    for chunk in read_chunks(file):
+        tail.add(chunk)
+    text, first = tail.text(), tail.dropped_lines + 1
+    if first > 1:
         click.echo(
-            f"The log is long; reading its last {limit:,} bytes, whose line 1 is line {lines + 1:,} of the log.",
+            f"The log is long; reading its last {limit:,} bytes, whose line 1 is line {first:,} of the log.",
             err=True,
         )
-    return bytes(kept)
+    return text
 
 
 def _refuse_unreadable(beginning: bytes) -> None:
@@ -163,45 +163,45 @@ def _refuse_unreadable(beginning: bytes) -> None:
             )
 
 
-def _colored() -> bool:
-    """Return whether to use color: on a terminal, unless NO_COLOR (https://no-color.org) is set."""
+def _uses_color() -> bool:
+    """Whether to use color: on a terminal, unless NO_COLOR (https://no-color.org) is set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _from_content(client: Local, file: Path, asked: Asked) -> tuple[str, str]:
+def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[str, str]:
     """Return output and confidence, using the local content."""
-    taken = window(client.service)
-    for block in blocks(file):
-        taken.feed(block)
-    _not_empty(taken.size)
-    found = ask(client, diagnose_log(client.service, taken.extract(), asked.lang, asked.framework))
-    t, told = client.shapers.words(asked.lang), client.shapers.of(found.snapshot, asked.lang)
-    if asked.form in FORMS:
-        answer = FORMS[asked.form](told.diagnosis(found.diagnosis), t, asked.where)
-    elif asked.form == "json":
+    log = window(client.service)
+    for chunk in read_chunks(file):
+        log.feed(chunk)
+    _refuse_empty(log.size)
+    found = ask(client, diagnose_log(client.service, log.extract(), options.lang, options.framework))
+    t, told = client.shapers.words(options.lang), client.shapers.of(found.snapshot, options.lang)
+    if options.form in FORMS:
+        answer = FORMS[options.form](told.diagnosis(found.diagnosis), t, options.where)
+    elif options.form == "json":
         answer = told.diagnosis(found.diagnosis).model_dump_json(indent=2)
-    elif asked.explain:
+    elif options.explain:
         answer = explained(found.diagnosis, t)
     else:
-        answer = as_text(found.diagnosis, t, lambda _: "", COLORS if _colored() else PLAIN)
+        answer = as_text(found.diagnosis, t, lambda _: "", COLORS if _uses_color() else PLAIN)
     return answer, found.confidence
 
 
-def _from_server(server: Remote, log: bytes, asked: Asked) -> tuple[str, str]:
+def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[str, str]:
     """Return output and confidence, using a server's REST API."""
-    if asked.form in FORMS:
+    if options.form in FORMS:
         text = log.decode("utf-8", errors="replace")
-        found = ask(server, server.diagnose(text, asked.lang, asked.framework))
-        words = Translations.load().words(asked.lang)
+        found = ask(server, server.diagnose(text, options.lang, options.framework))
+        words = Translations.load().words(options.lang)
         confidence = found.matches[0].confidence.value if found.matches else ""
-        return FORMS[asked.form](found, words, asked.where), confidence
-    as_json = asked.form == "json"
-    url = server.urls.api_diagnose(text=not as_json, lang=asked.lang.value, framework=asked.framework)
+        return FORMS[options.form](found, words, options.where), confidence
+    as_json = options.form == "json"
+    url = server.urls.api_diagnose(text=not as_json, lang=options.lang.value, framework=options.framework)
     answer, headers = server.fetch(url, log)
-    return (_colors(answer) if _colored() and not as_json else answer), headers.get(CONFIDENCE_HEADER, "")
+    return (_color(answer) if _uses_color() and not as_json else answer), headers.get(CONFIDENCE_HEADER, "")
 
 
-def _colors(text: str) -> str:
+def _color(text: str) -> str:
     """Color the headings of a plain answer like `as_text`."""
     heading = re.compile(r"^(\d+\. .*)  \[([^\]]*)\]$", re.MULTILINE)
     return heading.sub(rf"{COLORS.strong}\1{COLORS.off}  [{COLORS.sure}\2{COLORS.off}]", text)

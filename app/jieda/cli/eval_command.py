@@ -54,15 +54,15 @@ def command(
         ranked, negative = (bench.search_all(each, hidden=bool(hide_lang)) for each in (searched, negatives))
         diagnosed = () if hide_lang else tuple(map(bench.diagnose, judged))
         report = _report(ranked, negative, diagnosed)
-        click.echo(json.dumps(report, indent=2) if as_json else "\n".join(_lines(report)))
+        click.echo(json.dumps(report, indent=2) if as_json else "\n".join(_table(report)))
         if failures:
             click.echo("\n".join(bench.misses(ranked, hidden=bool(hide_lang))))
 
 
 def _report(
     ranked: Sequence[Ranked], negative: Sequence[Ranked], diagnosed: Sequence[DiagnosedQuery]
-) -> dict[str, object]:
-    report: dict[str, object] = {
+) -> dict[str, Any]:
+    report: dict[str, Any] = {
         "search": {"all": asdict(evaluate.compute_figures(ranked))}
         | {key: asdict(value) for key, value in evaluate.figures_by(ranked, lambda one: one.kind).items()}
         | {key: asdict(value) for key, value in evaluate.figures_by(ranked, lambda one: one.lang).items()},
@@ -76,8 +76,7 @@ def _report(
     }
     if diagnosed:
         report["diagnosis"] = {
-            kind: asdict(evaluate.compute_figures([one for one in diagnosed if one.judged.kind == kind]))
-            | {"confidence": _confidences([one for one in diagnosed if one.judged.kind == kind])}
+            kind: _diagnosis_row([one for one in diagnosed if one.judged.kind == kind])
             for kind in evaluate.DIAGNOSED_KINDS
         }
         report["sureness"] = evaluate.sureness(diagnosed)
@@ -88,19 +87,20 @@ def _share(results: Sequence[Ranked], holds: Callable[[Ranked], bool]) -> float:
     return sum(map(holds, results)) / len(results) if results else 0.0
 
 
-def _confidences(diagnosed: Sequence[DiagnosedQuery]) -> Mapping[str, int]:
-    return Counter(one.grade if one.found else "none" for one in diagnosed)
+def _diagnosis_row(diagnosed: Sequence[DiagnosedQuery]) -> dict[str, Any]:
+    confidence = Counter(one.grade if one.found else "none" for one in diagnosed)
+    return asdict(evaluate.compute_figures(diagnosed)) | {"confidence": confidence}
 
 
 FIGURES = ("queries", "right_first", "in_five", "mrr", "zero_results")
 
 
-def _lines(report: Mapping[str, object]) -> Iterator[str]:
+def _table(report: Mapping[str, Any]) -> Iterator[str]:
     """Yield the report as a table; columns are named as in `evaluate.Figures`."""
     yield f"{'search':<14}" + "".join(f"{name:>13}" for name in FIGURES)
     yield from _rows(report["search"])
     yield ""
-    for name, value in _items(report["nothing fits"]):
+    for name, value in report["nothing fits"].items():
         yield f"{name}: {value if isinstance(value, int) else f'{value:.3f}'}"
     if "diagnosis" in report:
         yield ""
@@ -108,21 +108,16 @@ def _lines(report: Mapping[str, object]) -> Iterator[str]:
         yield from _rows(report["diagnosis"])
         yield ""
         yield f"{'sureness':<14}{'answers':>13}{'right':>13}{'of failures':>13}{'right':>13}"
-        for grade, row in _items(report["sureness"]):
+        for grade, row in report["sureness"].items():
             of_failures = f"{row['failures']:>13}{row['failures_right']:>13.3f}" if row["failures"] else ""
             yield f"{grade:<14}{row['answers']:>13}{row['right']:>13.3f}{of_failures}"
 
 
-def _rows(table: object) -> Iterator[str]:
-    for name, row in _items(table):
+def _rows(table: Mapping[str, Any]) -> Iterator[str]:
+    for name, row in table.items():
         cells = "".join(f"{row[key]:>13}" if key == "queries" else f"{row[key]:>13.3f}" for key in FIGURES)
         confidence = ", ".join(f"{word} {count}" for word, count in sorted(row.get("confidence", {}).items()))
         yield f"{name:<14}{cells}  {confidence}".rstrip()
-
-
-def _items(value: object) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        yield from value.items()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import click
 from jieda.cli.asking import local_client
 from jieda.cli.languages import lang_option, terminal_language
 from jieda.cli.running import content_option, run, writing
-from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, grouped_threads, read_all
+from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, diagnose_threads, group_threads
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
 from jieda.entry import Language
@@ -30,25 +30,25 @@ WIDTHS = {Language.EN: (10, 8, 6), Language.ZH: (8, 6, 4)}
 """Column widths of status, kind and doubts: a Chinese character is as wide as two letters."""
 
 
-def words(lang: Language) -> Callable[..., str]:
+def translator(lang: Language) -> Callable[..., str]:
     """Return the translator of the report, with keys below `importing`."""
     t = Translations.load().words(lang)
     return lambda name, **values: t(f"importing.{name}", **values)
 
 
-def _short(title: str) -> str:
+def _shorten(title: str) -> str:
     return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…"
 
 
-def report(found: ImportPlan, lang: Language) -> Iterator[str]:
+def report_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
     """Yield the table; the changes of a changed entry follow its row."""
-    t = words(lang)
-    yield _row([t(f"head.{name}") for name in ("status", "kind", "doubts", "id")], lang)
+    t = translator(lang)
+    yield _table_row([t(f"head.{name}") for name in ("status", "kind", "doubts", "id")], lang)
     for row in found.rows:
         title = row.titles.get(lang) or next(iter(row.titles.values()))
         kind = row.proposal.kind.value if row.proposal else ""
         doubts = str(len(row.proposal.doubts)) if row.proposal else ""
-        yield _row([t(f"status.{row.status}"), kind, doubts, f"{row.id}: {_short(title)}"], lang)
+        yield _table_row([t(f"status.{row.status}"), kind, doubts, f"{row.id}: {_shorten(title)}"], lang)
         for change in row.changes:
             yield f"    {change.lang}/{row.id}.md: {t(f'standing.{change.standing}')}"
             yield from (f"      - {line}" for line in change.then)
@@ -57,12 +57,12 @@ def report(found: ImportPlan, lang: Language) -> Iterator[str]:
         yield from (t(name, page=page) for page in pages)
 
 
-def _row(cells: Sequence[str], lang: Language) -> str:
+def _table_row(cells: Sequence[str], lang: Language) -> str:
     (status, kind, doubts, said), (first, second, third) = cells, WIDTHS[lang]
     return f"{status:<{first}} {kind:<{second}} {doubts:>{third}}  {said}"
 
 
-def summary(found: ImportPlan, lang: Language, files: int | None) -> Iterator[str]:
+def summary_lines(found: ImportPlan, lang: Language, files: int | None) -> Iterator[str]:
     """Yield the totals and what was written; `files` is None for a dry run."""
     rows = found.rows
     count = {status.value: sum(row.status is status for row in rows) for status in Status}
@@ -72,20 +72,20 @@ def summary(found: ImportPlan, lang: Language, files: int | None) -> Iterator[st
         "doubts": sum(len(row.proposal.doubts) for row in rows if row.proposal),
         "pairs": sum(len(row.titles) == len(Language) for row in rows),
     }
-    t = words(lang)
+    t = translator(lang)
     yield t("pages.sum", **count, **numbers)
     yield t("dry") if files is None else t("written", files=files)
 
 
-def tell(found: ImportPlan, lang: Language, written: Sequence[Path] | None) -> None:
+def print_import(found: ImportPlan, lang: Language, written: Sequence[Path] | None) -> None:
     """Print the table and the written files, None for a dry run."""
-    for line in (*report(found, lang), *map(str, written or ())):
+    for line in (*report_lines(found, lang), *map(str, written or ())):
         click.echo(line)
-    for line in summary(found, lang, None if written is None else len(written)):
+    for line in summary_lines(found, lang, None if written is None else len(written)):
         click.echo(line, err=True)
 
 
-def as_data(found: ImportPlan, written: Iterable[Path]) -> dict[str, Any]:
+def import_data(found: ImportPlan, written: Iterable[Path]) -> dict[str, Any]:
     """Return the plan as JSON data: {entries, passed_over, empty, written}, each entry with its editions and lines."""
     return {
         "entries": [_row_data(row) for row in found.rows],
@@ -157,7 +157,7 @@ class Options:
     issues: Path | None
     directories: tuple[Path, ...]
 
-    def shown(self) -> Language:
+    def language(self) -> Language:
         return Language(self.lang) if self.lang else terminal_language()
 
     def request(self) -> ImportRequest:
@@ -215,14 +215,14 @@ def command(context: click.Context, /, **given: Any) -> None:
     options = Options(**given)
     if options.issues:
         context.exit(_import_threads(options.issues, options))
-    request, shown = options.request(), options.shown()
-    found = plan_import(request, ProgressBar(shown))
+    request, language = options.request(), options.language()
+    found = plan_import(request, ProgressBar(language))
     with writing():
         written = [] if options.dry_run else found.write(request.directories[-1])
     if options.as_json:
-        click.echo(json.dumps(as_data(found, written), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(import_data(found, written), ensure_ascii=False, indent=2))
     else:
-        tell(found, shown, None if options.dry_run else written)
+        print_import(found, language, None if options.dry_run else written)
     context.exit(0 if found.rows and not found.empty else 1)
 
 
@@ -230,7 +230,7 @@ class ProgressBar:
     """A progress bar for the first long run (pages or threads), then for the second (entries)."""
 
     def __init__(self, lang: Language, first: str = "pages") -> None:
-        t = words(lang)
+        t = translator(lang)
         self._labels = iter((t(f"reading.{first}"), t("reading.drafts")))
 
     def __call__(self, numbers: Iterable[int], total: int) -> Iterator[int]:
@@ -242,7 +242,7 @@ def _import_threads(file: Path, options: Options) -> int:
     """Import threads and return the exit code: 0 where there were threads, else 1. Raises JiedaError."""
     if options.pages or options.en or options.zh or options.accept:
         raise click.UsageError("--issues takes no pages: import them by themselves.")
-    framework, lang, dry_run = options.framework, options.shown(), options.dry_run
+    framework, lang, dry_run = options.framework, options.language(), options.dry_run
     progress = ProgressBar(lang, "threads")
     threads = read_threads(file)
     snapshot = local_client(options.directories).service.current()
@@ -251,7 +251,7 @@ def _import_threads(file: Path, options: Options) -> int:
     if framework not in content.corpus.taxonomy.framework:
         known = ", ".join(content.corpus.taxonomy.framework)
         raise click.UsageError(f"unknown framework {framework!r}; choose from {known}")
-    groups = grouped_threads(snapshot, read_all(snapshot, content, threads, framework, progress))
+    groups = group_threads(snapshot, diagnose_threads(snapshot, content, threads, framework, progress))
     drafter = Drafter(content, framework, groups, datetime.now(UTC).date())
     open_groups = [group for group in groups if not group.entry]
     drafts = [
@@ -266,22 +266,22 @@ def _import_threads(file: Path, options: Options) -> int:
     if options.as_json:
         click.echo(json.dumps(_threads_data(groups, drafts, dry_run=dry_run), ensure_ascii=False, indent=2))
         return 0 if threads else 1
-    for line in _threads_report(groups, drafts, lang):
+    for line in _thread_lines(groups, drafts, lang):
         click.echo(line)
-    t = words(lang)
+    t = translator(lang)
     click.echo(t("dry") if dry_run else t("written", files=len(steps)), err=True)
     return 0 if threads else 1
 
 
-def _threads_report(
+def _thread_lines(
     groups: Sequence[ThreadGroup], drafts: Sequence[ThreadDraft], lang: Language
 ) -> Iterator[str]:
-    t = words(lang)
+    t = translator(lang)
     yield t("threads.head")
     for each in drafts:
         title, (count, reactions, comments) = each.group.first.thread.title, each.group.weight
         solved = "✓" if each.group.solved_by else ""
-        yield f"{count:7}  {reactions:9}  {comments:8}  {solved:6}  {each.id}: {_short(title)}"
+        yield f"{count:7}  {reactions:9}  {comments:8}  {solved:6}  {each.id}: {_shorten(title)}"
     answered: dict[str, list[str]] = {}
     for group in groups:
         if group.entry:

@@ -9,7 +9,7 @@ from string import Template
 import click
 
 from jieda import git
-from jieda.cli.import_command import PAGE, ProgressBar, tell
+from jieda.cli.import_command import PAGE, ProgressBar, print_import
 from jieda.cli.running import run, writing
 from jieda.content.authoring.source_text import sync_twins
 from jieda.content.markdown.links import slug
@@ -81,7 +81,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     names = {
         each: name or NAMES[languages[0] if lang else each].format(field=fields[each]) for each in Language
     }
-    folder = _id_of(fields[languages[0]])
+    folder = _folder_name(fields[languages[0]])
     with writing():
         for path, text in _files(names, fields, folder, languages):
             place = directory / path
@@ -125,11 +125,11 @@ def _import(pages: tuple[Path, ...], content: Path, folder: str, shown: Language
     found = plan_import(request, ProgressBar(shown))
     with writing():
         written = found.write(content)
-    tell(found, shown, written)
+    print_import(found, shown, written)
     return found
 
 
-def _id_of(field: str) -> str:
+def _folder_name(field: str) -> str:
     """Return the directory name of the entries; a fixed one for a name without Latin letters."""
     kept = "".join(each if each.isascii() and each.isalnum() else " " for each in slug(field))
     return "-".join(kept.split())[:60] or "answers"

@@ -53,22 +53,22 @@ def command(  # noqa: PLR0913 - one parameter for each option
     taxonomy = load_taxonomies(chosen).taxonomy
     with writing(), recorded(into, dry_run=dry_run) as record:
         loader = Loader(into, taxonomy, record, dry_run)
-        counts = Counter(_shown(loader.load(source), _name(source)))
+        counts = Counter(_print_events(loader.load(source), _source_name(source)))
         against = loader.why_not_prune() if prune else ""
         if prune and not against:
-            counts.update(_shown(loader.prune(), ""))
+            counts.update(_print_events(loader.prune(), ""))
     if against:
         click.echo(f"nothing was removed: {against}", err=True)
     click.echo(_summary(counts, dry_run=dry_run), err=True)
     context.exit(1 if counts[LoadOutcome.REFUSED] or not counts else 0)
 
 
-def _name(source: BinaryIO) -> str:
+def _source_name(source: BinaryIO) -> str:
     name = getattr(source, "name", "")
     return name if isinstance(name, str) and name not in {"", "<stdin>"} else "standard input"
 
 
-def _shown(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcome]:
+def _print_events(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcome]:
     """Print each event and yield its outcome."""
     for event in events:
         if event.outcome is LoadOutcome.REFUSED:

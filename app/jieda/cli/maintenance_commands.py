@@ -39,13 +39,13 @@ def mv(old: str, new: str, dry_run: bool, directories: tuple[Path, ...]) -> None
     if not dry_run:
         with writing():
             carry_out(plan.steps)
-    for line in map(_told, plan.steps):
-        click.echo(line)
+    for step in plan.steps:
+        click.echo(_describe(step))
     if dry_run:
         click.echo("nothing was changed (--dry-run)", err=True)
 
 
-def _told(step: Step) -> str:
+def _describe(step: Step) -> str:
     match step:
         case Rewrite():
             return f"change {step.path}"
@@ -71,9 +71,8 @@ def fmt(
     front matter is never touched. Prints the files that change. Exit code: 1 where a file cannot be put in order or,
     with --check, is not in order.
     """
-    wanted = files or tuple(_editions(content_directories(directories)))
     found = False
-    for path in wanted:
+    for path in files or tuple(_edition_files(content_directories(directories))):
         content = path.read_bytes()
         try:
             ordered = in_canonical_order(content)
@@ -90,10 +89,9 @@ def fmt(
     context.exit(1 if found else 0)
 
 
-def _editions(directories: Iterable[Path]) -> Iterator[Path]:
+def _edition_files(directories: Iterable[Path]) -> Iterator[Path]:
     for directory in directories:
-        listing = list_directory(directory)
-        yield from (directory / file.where for file in listing.editions)
+        yield from (directory / file.where for file in list_directory(directory).editions)
 
 
 @click.command()
@@ -115,8 +113,8 @@ def stats(as_json: bool, day: datetime | None, directories: tuple[Path, ...]) ->
     today = day.date() if day else datetime.now(UTC).date()
     figures = figures_of(Loaded(content_directories(directories)).corpus, today)
     if as_json:
-        told = {"on": today.isoformat(), **asdict(figures)}
-        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        data = {"on": today.isoformat(), **asdict(figures)}
+        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
     for line in _table(figures):
         click.echo(line)

@@ -43,12 +43,14 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
         sys.stdout = sys.stderr
 
         @cache
-        def loading() -> Future[Any]:
-            return pool.submit(lambda: import_module(SESSION).opened(url, directories))
+        def load_session() -> Future[Any]:
+            return pool.submit(lambda: import_module(SESSION).open_session(url, directories))
 
-        opening = Opening(read, write, partial(named, site_of(url, directories)))
-        opening.answer(lambda: bool(loading.cache_info().currsize) and loading().done(), loading)
-        loading().result()(opening)
+        opening = Opening(read, write, partial(add_site_name, site_of(url, directories)))
+        opening.answer(
+            lambda: bool(load_session.cache_info().currsize) and load_session().done(), load_session
+        )
+        load_session().result()(opening)
 
 
 def site_of(url: str, directories: tuple[Path, ...]) -> SiteTexts:
@@ -60,7 +62,7 @@ def site_of(url: str, directories: tuple[Path, ...]) -> SiteTexts:
     return site
 
 
-def named(site: SiteTexts, answer: Message) -> Message:
+def add_site_name(site: SiteTexts, answer: Message) -> Message:
     """Return the response to `initialize` with the name of a site."""
     server = answer["serverInfo"] | {"name": handle(site), "title": site.name.get(Language.EN) or OURS}
     instructions = answer["instructions"].replace("{site}", short_name(site, Language.EN))

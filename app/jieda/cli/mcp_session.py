@@ -16,7 +16,7 @@ from jieda.locales.translations import Translations
 Serve = Callable[[Opening], None]
 
 
-def opened(url: str, directories: tuple[Path, ...]) -> Serve:
+def open_session(url: str, directories: tuple[Path, ...]) -> Serve:
     """Return the function that serves until the input ends, from the local content or the server at `url`. Raises
     JiedaError."""
     # Stdout belongs to the protocol, so everything else goes to stderr.

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import termios
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import BinaryIO
@@ -23,6 +22,7 @@ import click
 
 from jieda.cli.launch import RUN
 from jieda.cli.running import FORMATS, content_option, run
+from jieda.cli.tail import Tail
 
 CHUNK = 1 << 18
 """Bytes copied at a time, and the requested pipe size."""
@@ -30,42 +30,13 @@ PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
 """Operation that enlarges a pipe; Linux only."""
 KEPT = 1 << 20
 """Bytes at the end of the output that are diagnosed."""
-PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 """Signals that a terminal sends to the command as well as to this process."""
 NOT_EXECUTABLE, NOT_FOUND, SIGNALLED = 126, 127, 128
 """Exit codes of a shell: not executable, not found, and the offset added to a signal number."""
 NO_FAILURE = {0, SIGNALLED + signal.SIGINT, SIGNALLED + signal.SIGPIPE}
 """Exit codes that need no explanation: success, Ctrl-C, and a closed output."""
-
-
-@dataclass(slots=True)
-class Tail:
-    """The end of a command's output; `log`, if given, receives all of it."""
-
-    log: BinaryIO | None = None
-    kept: bytearray = field(default_factory=bytearray)
-    forgotten: int = 0
-    """Number of lines dropped before the kept text."""
-
-    def add(self, chunk: bytes) -> None:
-        """Append a chunk; drop old output from time to time."""
-        if self.log:
-            self.log.write(chunk)
-        self.kept += chunk
-        if len(self.kept) > 4 * KEPT:
-            self._forget()
-
-    def text(self) -> bytes:
-        """Return the last `KEPT` bytes, from the start of a line."""
-        if len(self.kept) > KEPT:
-            self._forget()
-        return bytes(self.kept)
-
-    def _forget(self) -> None:
-        cut = self.kept.find(b"\n", len(self.kept) - KEPT) + 1 or len(self.kept) - KEPT
-        self.forgotten += self.kept.count(b"\n", 0, cut)
-        del self.kept[:cut]
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
@@ -108,26 +79,26 @@ def command(  # noqa: PLR0913 - one parameter for each option
     its own.
     """
     with contextlib.ExitStack() as opened:
-        tail = Tail(opened.enter_context(_writable(log)) if log else None)
-        code = follow(arguments, tail)
+        tail = Tail(KEPT, opened.enter_context(_open_to_write(log)) if log else None)
+        code = run_and_copy(arguments, tail)
     if code not in NO_FAILURE:
         given = {"--format": form, "--name": log, "--lang": lang, "--framework": framework, "--url": url}
         options = [text for name, value in given.items() if value is not None for text in (name, value)]
         options += [text for path in directories for text in ("--content", str(path))]
         with contextlib.ExitStack() as opened:
-            output = opened.enter_context(_writable(report)) if report else sys.stderr.buffer
+            output = opened.enter_context(_open_to_write(report)) if report else sys.stderr.buffer
             if log and Path(log).is_file():
                 explain(None, [*options, "--", log], output)
             else:
                 explain(tail.text(), options, output)
-        if not log and tail.forgotten:
+        if not log and tail.dropped_lines:
             click.echo(
-                f"The output is long; line 1 of its last MiB is line {tail.forgotten + 1:,}.", err=True
+                f"The output is long; line 1 of its last MiB is line {tail.dropped_lines + 1:,}.", err=True
             )
     context.exit(code)
 
 
-def _writable(path: str) -> BinaryIO:
+def _open_to_write(path: str) -> BinaryIO:
     """Open a file for writing. Raises click.FileError."""
     try:
         return Path(path).open("wb")
@@ -135,7 +106,7 @@ def _writable(path: str) -> BinaryIO:
         raise click.FileError(path, error.strerror or str(error)) from error
 
 
-def follow(arguments: tuple[str, ...], tail: Tail) -> int:
+def run_and_copy(arguments: tuple[str, ...], tail: Tail) -> int:
     """Run a command, copying its output, and return its exit code as a shell would."""
     sys.stdout.flush()
     with contextlib.ExitStack() as held:
@@ -151,7 +122,7 @@ def follow(arguments: tuple[str, ...], tail: Tail) -> int:
         except OSError as error:
             click.echo(f"jieda run: {arguments[0]}: {error.strerror}", err=True)
             return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-        _pass_signals_on(process, held)
+        _forward_signals(process, held)
         for _, written in ends.values():
             os.close(written)
         _copy({read: target for target, (read, _) in ends.items()}, process, woken, tail)
@@ -175,30 +146,30 @@ def _output(target: int) -> Iterator[tuple[int, int]]:
         mode = termios.tcgetattr(written)
         mode[1] &= ~termios.OPOST  # our own terminal does this processing
         termios.tcsetattr(written, termios.TCSANOW, mode)
-        _fit(target, read)
-        signal.signal(signal.SIGWINCH, lambda *_: _fit(target, read))
+        _copy_size(target, read)
+        signal.signal(signal.SIGWINCH, lambda *_: _copy_size(target, read))
     try:
         yield read, written
     finally:
         os.close(read)
 
 
-def _fit(terminal: int, copy: int) -> None:
+def _copy_size(terminal: int, copy: int) -> None:
     """Copy the size of our terminal to the pseudoterminal."""
     with contextlib.suppress(OSError):  # it was closed meanwhile
         size = fcntl.ioctl(terminal, termios.TIOCGWINSZ, bytes(8))
         fcntl.ioctl(copy, termios.TIOCSWINSZ, size)
 
 
-def _pass_signals_on(process: subprocess.Popen[bytes], held: contextlib.ExitStack) -> None:
+def _forward_signals(process: subprocess.Popen[bytes], held: contextlib.ExitStack) -> None:
     """Forward signals to the command, except those that a terminal has sent to it already."""
 
-    def passed(number: int, _frame: FrameType | None) -> None:
+    def forward(number: int, _frame: FrameType | None) -> None:
         if number not in FROM_TERMINAL or not _in_foreground():
             process.send_signal(number)
 
-    for number in (*PASSED_ON, *FROM_TERMINAL):
-        held.callback(signal.signal, number, signal.signal(number, passed))
+    for number in (*FORWARDED, *FROM_TERMINAL):
+        held.callback(signal.signal, number, signal.signal(number, forward))
 
 
 def _in_foreground() -> bool:

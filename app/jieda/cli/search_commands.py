@@ -99,7 +99,7 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
         applies_to = f"  {hit.applies_to}" if hit.applies_to else ""
         if hit.may_not_apply_to:
             applies_to += f"  ({t('diagnosis.may_not_apply', version=hit.may_not_apply_to)})"
-        snippet = "" if found.weak else f"\n   {_plain(hit.snippet)}"
+        snippet = "" if found.weak else f"\n   {_format_snippet(hit.snippet)}"
         blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{_reasons(hit, t)}]{snippet}")
     return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
 
@@ -127,7 +127,7 @@ def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:
     )
 
 
-def _plain(snippet: str) -> str:
+def _format_snippet(snippet: str) -> str:
     """Format a snippet for the terminal: marks in bold (`echo` drops the codes without a terminal)."""
     return unescape(MARKS.sub(lambda match: BOLD[match.group(1)], " ".join(snippet.split())))
 

@@ -8,13 +8,10 @@ import signal
 import socket
 import stat
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from types import FrameType
+from tempfile import TemporaryDirectory
 
 import click
 import uvicorn
@@ -32,26 +29,9 @@ from jieda.snapshot.store.facts import FILE_NAME as FACTS
 
 APPLICATION = "jieda.web.app"
 """Imported only by processes that handle requests; one that only starts workers does without."""
-PREFIX = "metrics-"
-
-
-@contextmanager
-def figures_folder(data: Path) -> Iterator[str]:
-    """Create a directory for metrics below the data directory: a hardened container can write nowhere else. Raises
-    OSError."""
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=data))
-    try:
-        yield str(folder)
-    finally:
-        remove(folder)
-
-
-def clear_figures(data: Path) -> None:
-    """Remove metrics directories of killed servers. The caller must own the data directory."""
-    for path in data.glob(f"{PREFIX}*"):
-        remove(path)
-
-
+METRICS = "metrics-"
+"""Prefix of a folder below the data directory: a hardened container can write nowhere else. A server that was
+killed leaves its own."""
 SHARED_FILE = 0o660
 
 
@@ -109,35 +89,31 @@ def serve(**given: str | tuple[str, ...] | None) -> None:
     server.check_files()
     check_port(settings.host, settings.port)
     share_with_group(settings.data)
-    signal.signal(signal.SIGTERM, leave)
+    # The server forwards the signal only after it has finished its work.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        if settings.workers == 1:
-            serve_alone(settings)
-        else:
-            serve_together(settings)
+        knowledge = Knowledge(settings, leading=True)
+        knowledge.open()
+        for left_over in knowledge.data.glob(f"{METRICS}*"):
+            remove(left_over)
+        (serve_alone if settings.workers == 1 else serve_together)(settings, knowledge)
     except OSError as error:
         raise click.ClickException(str(error)) from error
 
 
-def serve_alone(settings: Settings) -> None:
+def serve_alone(settings: Settings, knowledge: Knowledge) -> None:
     """Serve from this process."""
-    knowledge = Knowledge(settings, leading=True)
-    knowledge.open()
-    clear_figures(knowledge.data)
     # The application stops it at shutdown, because it knows when the last response is sent.
     application = import_module(APPLICATION).create_app(settings, knowledge, alone=True)
-    uvicorn.run(application, **server.options(settings))
+    uvicorn.run(application, **server.uvicorn_options(settings))
 
 
-def serve_together(settings: Settings) -> None:
+def serve_together(settings: Settings, knowledge: Knowledge) -> None:
     """Serve from several worker processes. This one handles no requests: it builds what the workers serve."""
-    knowledge = Knowledge(settings, leading=True)
-    knowledge.open()
     settings = replace(settings, data=knowledge.data)
-    clear_figures(knowledge.data)
     try:
-        with figures_folder(settings.data) as directory:
-            os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: directory})
+        with TemporaryDirectory(prefix=METRICS, dir=settings.data, ignore_cleanup_errors=True) as folder:
+            os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: folder})
             knowledge.lead()
             server.Workers(settings).run()
     finally:
@@ -160,11 +136,6 @@ def check_port(host: str, port: int) -> None:
             reason, other = error.strerror or reason, "host with --host or JIEDA_HOST"
         message = f"cannot listen on {host} port {port}: {reason}. Choose another {other}."
         raise click.ClickException(message) from error
-
-
-def leave(_signal: int, _frame: FrameType | None) -> None:
-    """Exit with 0: the server forwards the signal only after it has finished its work."""
-    sys.exit(0)
 
 
 command = click.Command(

@@ -34,7 +34,7 @@ LEAST_RATE = 1024.0
 SECONDS_WITHOUT_READING = 20.0
 LEAST_READ = 1 << 16
 """Bytes that a client must take of its pending response within SECONDS_WITHOUT_READING, or its connection is closed."""
-SECONDS_BETWEEN_LOOKS = 2.0
+SECONDS_BETWEEN_CHECKS = 2.0
 MOST_CONNECTIONS = 4000
 """Per worker, or half of the file descriptors where those are fewer."""
 MOST_OF_ONE_CLIENT = 200
@@ -76,8 +76,8 @@ class LimitedConnection(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self._limits = limits
         self._timer: asyncio.TimerHandle | None = None
-        self._unsent, self._taken_at = 0, 0.0
-        self._asking_since = 0.0
+        self._unsent, self._read_at = 0, 0.0
+        self._request_since = 0.0
         self._line = b""
         """The beginning of a request line, whose end has not arrived yet."""
         self._head = 0
@@ -85,22 +85,25 @@ class LimitedConnection(HttpToolsProtocol):
         self._body = 0
         """Bytes of the body so far."""
         self._in_request = self._has_headers = self._from_proxy = False
-        self.who = b""
+        self.client_id = b""
         """The client, or empty where it may have as many connections as it likes."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
         """Start the checks, or refuse the connection where there are too many."""
         super().connection_made(transport)
-        self._asking_since = self._taken_at = self.loop.time()
+        self._request_since = self._read_at = self.loop.time()
         address = parse(self.client[0]) if self.client else None
         self._from_proxy = is_among(address, self._limits.trusted)
         if address and not self._from_proxy:
-            self.who = client_key(address)
-        same = sum(getattr(each, "who", b"") == self.who for each in self.connections) if self.who else 0
-        if len(self.connections) > self._limits.most or same > self._limits.of_one_client:
+            self.client_id = client_key(address)
+        if len(self.connections) > self._limits.most or self._exceeds_client_limit():
             transport.abort()
         else:
-            self._timer = self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._look)
+            self._timer = self.loop.call_later(SECONDS_BETWEEN_CHECKS, self._check)
+
+    def _exceeds_client_limit(self) -> bool:
+        same = sum(getattr(each, "client_id", b"") == self.client_id for each in self.connections)
+        return bool(self.client_id) and same > self._limits.of_one_client
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the checks."""
@@ -115,7 +118,7 @@ class LimitedConnection(HttpToolsProtocol):
             if b"\n" not in self._line and len(self._line) <= MOST_HEAD:
                 return
             line, end, rest = self._line.partition(b"\n")
-            data, self._line = escaped(line) + end + rest, b""
+            data, self._line = escape(line) + end + rest, b""
         self._head += len(data)
         super().data_received(data)
         if self._in_request and not self._has_headers and self._head > MOST_HEAD:
@@ -155,33 +158,33 @@ class LimitedConnection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Restart the time limit for the next request."""
-        self._asking_since, self._body = self.loop.time(), 0
+        self._request_since, self._body = self.loop.time(), 0
         super().on_response_complete()
 
     @property
-    def asks(self) -> bool:
+    def awaits_request(self) -> bool:
         """Whether part of a request has yet to arrive."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
-    def _look(self) -> None:
-        if self._has_stopped_reading() or self._takes_too_long_to_ask():
+    def _check(self) -> None:
+        if self._has_stopped_reading() or self._sends_too_slowly():
             self.transport.abort()
         else:
-            self._timer = self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._look)
+            self._timer = self.loop.call_later(SECONDS_BETWEEN_CHECKS, self._check)
 
     def _has_stopped_reading(self) -> bool:
         now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
         if not unsent or abs(unsent - self._unsent) >= LEAST_READ:
-            self._unsent, self._taken_at = unsent, now
-        return now - self._taken_at > SECONDS_WITHOUT_READING
+            self._unsent, self._read_at = unsent, now
+        return now - self._read_at > SECONDS_WITHOUT_READING
 
-    def _takes_too_long_to_ask(self) -> bool:
-        if not self.asks or self.flow.read_paused or self.transport.get_write_buffer_size():
+    def _sends_too_slowly(self) -> bool:
+        if not self.awaits_request or self.flow.read_paused or self.transport.get_write_buffer_size():
             return False
-        return self.loop.time() - self._asking_since > SECONDS_FOR_HEADERS + self._body / LEAST_RATE
+        return self.loop.time() - self._request_since > SECONDS_FOR_HEADERS + self._body / LEAST_RATE
 
 
-def escaped(line: bytes) -> bytes:
+def escape(line: bytes) -> bytes:
     """Percent-encode a request line into ASCII."""
     return line if line.isascii() else BEYOND_ASCII.sub(lambda found: b"%%%02X" % ord(found[0]), line)
 
@@ -197,7 +200,7 @@ SECONDS_TO_START = 300.0
 SECONDS_TO_ANSWER = 60.0
 """A worker whose event loop has been blocked this long is replaced."""
 SECONDS_BETWEEN_WORKERS = 0.5
-SECONDS_BETWEEN_SIGNS = 2
+SECONDS_BETWEEN_REPORTS = 2
 LEAST_FILES = 256
 """Least file descriptors that a server needs."""
 
@@ -213,7 +216,7 @@ def check_files() -> None:
         )
 
 
-def options(settings: Settings) -> dict[str, Any]:
+def uvicorn_options(settings: Settings) -> dict[str, Any]:
     """Return the options of uvicorn, for one process or several."""
     return {
         "host": settings.host,
@@ -234,25 +237,25 @@ class Worker:
     """A process that handles requests and ends with its parent."""
 
     def __init__(self, listening: socket) -> None:
-        self._well_until = get_context("spawn").RawValue("d", time.monotonic() + SECONDS_TO_START)
-        self.process = BoundProcess(partial(answer, listening, self._well_until))
+        self._alive_until = get_context("spawn").RawValue("d", time.monotonic() + SECONDS_TO_START)
+        self.process = BoundProcess(partial(run_worker, listening, self._alive_until))
         self.process.start()
 
     @property
-    def is_well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether the process is alive and its event loop responsive."""
-        return self.process.is_alive() and time.monotonic() < self._well_until.value
+        return self.process.is_alive() and time.monotonic() < self._alive_until.value
 
 
-def answer(listening: socket, well_until: Any) -> None:
-    """Serve as a worker, with settings from the environment; `well_until` is shared with the parent."""
+def run_worker(listening: socket, alive_until: Any) -> None:
+    """Serve as a worker, with settings from the environment; `alive_until` is shared with the parent."""
 
-    async def give_sign() -> None:
-        well_until.value = time.monotonic() + SECONDS_TO_ANSWER
+    async def report_alive() -> None:
+        alive_until.value = time.monotonic() + SECONDS_TO_ANSWER
 
     settings = Settings.load(os.environ)
-    signs: dict[str, Any] = {"callback_notify": give_sign, "timeout_notify": SECONDS_BETWEEN_SIGNS}
-    config = uvicorn.Config(APPLICATION, factory=True, **signs, **options(settings))
+    reports: dict[str, Any] = {"callback_notify": report_alive, "timeout_notify": SECONDS_BETWEEN_REPORTS}
+    config = uvicorn.Config(APPLICATION, factory=True, **reports, **uvicorn_options(settings))
     uvicorn.Server(config).run([listening])
 
 
@@ -261,7 +264,7 @@ class Workers:
 
     def __init__(self, settings: Settings) -> None:
         """Open the socket. Exits with a message where that fails."""
-        self._listening = uvicorn.Config("", **options(settings)).bind_socket()
+        self._listening = uvicorn.Config("", **uvicorn_options(settings)).bind_socket()
         self._stopping = False
         self._workers: list[Worker] = [Worker(self._listening) for _ in range(settings.workers)]
 
@@ -271,7 +274,7 @@ class Workers:
             signal.signal(number, self._stop)
         while not self._stopping:
             wait([each.process.sentinel for each in self._workers], SECONDS_BETWEEN_WORKERS)
-            failed = [each for each in self._workers if not self._stopping and not each.is_well]
+            failed = [each for each in self._workers if not self._stopping and not each.is_healthy]
             for each in failed:
                 each.process.kill()
                 each.process.join()

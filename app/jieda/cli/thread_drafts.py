@@ -94,7 +94,7 @@ class ThreadDraft:
     files: dict[str, str]
 
 
-def read_all(
+def diagnose_threads(
     snapshot: Snapshot, content: Loaded, threads: Sequence[Thread], framework: str, progress: Progress
 ) -> tuple[ReadThread, ...]:
     """Return every thread with its diagnosis and the entry that answers it."""
@@ -105,12 +105,12 @@ def read_all(
     for place in progress(range(len(threads)), len(threads)):
         thread = threads[place]
         diagnosis = judge(snapshot, SearchRequest(thread.logs), framework)
-        entry = cited.get(thread.url) or _answered(snapshot, thread, diagnosis, framework)
+        entry = cited.get(thread.url) or _answering_entry(snapshot, thread, diagnosis, framework)
         found.append(ReadThread(thread, diagnosis, _shape(thread, diagnosis), entry))
     return tuple(found)
 
 
-def _answered(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, framework: str) -> str:
+def _answering_entry(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, framework: str) -> str:
     """Return the entry that explains the log or, where there is none, answers the question."""
     if diagnosis.verdict is Verdict.KNOWN:
         return diagnosis.matches[0].entry.id
@@ -122,14 +122,14 @@ def _answered(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, framewor
     return best.entry.id if best and not answer.weak and best.score >= COVERED else ""
 
 
-def _failure(diagnosis: Diagnosis) -> LogError | None:
+def _main_error(diagnosis: Diagnosis) -> LogError | None:
     return diagnosis.root or next(iter(diagnosis.errors), None)
 
 
 def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
     """Return the shape of the root error, or of a wrapper error where the thread quotes no other; without any error,
     its suspicious lines."""
-    root = _failure(diagnosis)
+    root = _main_error(diagnosis)
     if root is None:
         is_trouble = thread.quotes and diagnosis.verdict is not Verdict.NO_ERROR
         return diagnosis.query[:LOUD] if is_trouble else ""
@@ -138,7 +138,7 @@ def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
     return NUMBER.sub("{int}", shape_of(line))
 
 
-def grouped_threads(snapshot: Snapshot, read: Sequence[ReadThread]) -> tuple[ThreadGroup, ...]:
+def group_threads(snapshot: Snapshot, read: Sequence[ReadThread]) -> tuple[ThreadGroup, ...]:
     """Return the groups, the most common problems first."""
     parents = list(range(len(read)))
 
@@ -147,7 +147,8 @@ def grouped_threads(snapshot: Snapshot, read: Sequence[ReadThread]) -> tuple[Thr
             parents[place] = place = parents[parents[place]]
         return place
 
-    for one, other in (*_declared(read), *_same_shape(read), *_same_meaning(snapshot, read)):
+    pairs = (*_declared_duplicates(read), *_same_shape(read), *_same_meaning(snapshot, read))
+    for one, other in pairs:
         parents[top(other)] = top(one)
     members: defaultdict[int, list[ReadThread]] = defaultdict(list)
     for place, each in enumerate(read):
@@ -162,7 +163,7 @@ def _rank(read: ReadThread) -> tuple[int, int, str]:
     return -read.thread.reactions, -read.thread.replies, read.thread.url
 
 
-def _declared(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
+def _declared_duplicates(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
     """Yield pairs of threads in one tracker, one of which is marked as a duplicate of the other."""
     places = {_tracker(each.thread) + each.thread.number: place for place, each in enumerate(read)}
     for place, each in enumerate(read):
@@ -195,14 +196,14 @@ def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tu
             pairs = list(alike(searcher.embedder, texts, NEAR))
     if pairs is None:
         reader = WordReader(searcher.analyzer, searcher.glossary)
-        pairs = _sharing([meaning(text, reader) for text in texts])
+        pairs = _pairs_sharing_words([meaning(text, reader) for text in texts])
     for one, other in pairs:
-        types = {found.type for each in (read[one], read[other]) if (found := _failure(each.diagnosis))}
+        types = {found.type for each in (read[one], read[other]) if (found := _main_error(each.diagnosis))}
         if len(types) < 2:
             yield one, other
 
 
-def _sharing(meanings: Sequence[frozenset[str]]) -> Iterator[tuple[int, int]]:
+def _pairs_sharing_words(meanings: Sequence[frozenset[str]]) -> Iterator[tuple[int, int]]:
     for other, words in enumerate(meanings):
         for one in range(other):
             shared = len(words & meanings[one])
