@@ -43,10 +43,10 @@ def networks(named: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def directories(given: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
-    """Return paths, or those in a text with path separators. Raises ValueError if there are none, or one is no
-    directory."""
-    parts = given.split(os.pathsep) if isinstance(given, str) else given
-    paths = tuple(Path(part).expanduser().absolute() for part in parts if part)
+    """Return the paths in texts with path separators. Raises ValueError if there are none, or one is no directory."""
+    parts = [given] if isinstance(given, str) else map(os.fspath, given)
+    names = [name for part in parts for name in part.split(os.pathsep) if name]
+    paths = tuple(Path(name).expanduser().absolute() for name in names)
     if not paths:
         raise ValueError("must name a content directory")
     if missing := [str(path) for path in paths if not path.is_dir()]:

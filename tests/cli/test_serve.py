@@ -82,6 +82,8 @@ def test_worker_processes_get_the_very_settings_of_their_parent(tmp_path: Path) 
     }
     settings = Settings.load(given)
     assert Settings.load(settings.to_environ()) == settings
+    for directories in (given["JIEDA_CONTENT"], (given["JIEDA_CONTENT"],), settings.content):
+        assert Settings.load({}, content=directories).content == settings.content
     assert settings.edit_url == tuple(editors.split())
 
 
