@@ -45,26 +45,26 @@ COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
         "Diagnoses by verdict and by confidence of the best match.",
         ("verdict", "confidence"),
     ),
-    "reloads": ("jieda_reloads", "Reloads asked for, by outcome.", ("outcome",)),
+    "reloads": ("jieda_reloads", "Reloads requested, by outcome.", ("outcome",)),
     "refused": (
         "jieda_refused",
-        "Requests refused because a client asked too much (by kind), or because all together did (busy).",
+        "Requests refused because a client exceeded a limit (by kind), or because the server was busy (busy).",
         ("limit",),
     ),
     "cache": (
         "jieda_cache",
-        "Answers that hold for a whole generation, taken as they were made (hit) or made (miss).",
+        "Answers that hold for a whole generation, from the cache (hit) or made anew (miss).",
         ("outcome",),
     ),
     "repeated": (
         "jieda_search_cache",
-        "Searches whose answer was kept (hit), and those that were searched (miss).",
+        "Searches answered from the cache (hit), and those that were run (miss).",
         ("outcome",),
     ),
     "gaps": (
         "jieda_gaps",
-        "Unanswered questions: kept, dropped (too many at once), unreadable (no word of them may be kept), "
-        "lost (the disk took none).",
+        "Unanswered questions: kept, dropped (too many at once), unreadable (none of their words may be kept), "
+        "lost (the disk could not be written).",
         ("outcome",),
     ),
 }
@@ -93,7 +93,7 @@ class Metrics:
         counters = {field: Counter(*row, registry=registry) for field, row in COUNTERS.items()}
         seconds = Histogram(
             "jieda_request_seconds",
-            "Time to the end of an answer.",
+            "Time until an answer was complete.",
             ["method", "route"],
             registry=registry,
             buckets=BUCKETS,
@@ -136,7 +136,9 @@ class _StateCollector(Collector):
                 value=not state.cluster,
             )
         yield GaugeMetricFamily(
-            "jieda_generation_age_seconds", "Time since what is served was built.", value=state.age
+            "jieda_generation_age_seconds",
+            "Time since the generation that is served was built.",
+            value=state.age,
         )
         yield CounterMetricFamily(
             "jieda_builds", "Generations built since the builder started.", value=state.builds

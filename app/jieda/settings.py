@@ -55,31 +55,31 @@ class Settings:
     )
     data: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = row(
         DATA,
-        "Where the index is kept, by one server at a time; made if missing. By default, other content has a folder "
-        "of its own below this one.",
+        "Directory of the index, for one server at a time; created if missing. By default, content other than the "
+        "shipped one has a folder of its own below this one.",
     )
     base_url: Annotated[str, AfterValidator(scheme_and_host)] = row(
         "",
-        "Scheme and host that absolute addresses begin with; otherwise an allowed or local Host of the request.",
+        "Scheme and host of absolute addresses; empty: an allowed or local Host header of the request.",
     )
     allowed_hosts: Annotated[tuple[str, ...], read(words)] = row(
         (), "Host names to answer to, separated by commas; empty or *: any."
     )
     cors_origins: Annotated[tuple[Annotated[str, ORIGIN], ...], read(words)] = row(
         (),
-        "Sites whose pages may ask the API, such as https://docs.example.com, separated by commas; *: any.",
+        "Sites whose pages may call the API, such as https://docs.example.com, separated by commas; *: any.",
     )
     root_path: Annotated[str, AfterValidator(hosting_path)] = row(
         "", "Path under which a proxy serves this, such as /kb."
     )
     trusted_proxies: Annotated[tuple[str, ...], read(proxies)] = row(
         ("127.0.0.1",),
-        f"Proxies whose X-Forwarded-* are believed, separated by commas; {NOBODY}: nobody's.",
+        f"Proxies whose X-Forwarded-* headers are trusted, separated by commas; {NOBODY}: no proxy's.",
     )
-    reload_token: str = row("", "Secret for POST /api/v1/reload; empty: closed.")
+    reload_token: str = row("", "Secret for POST /api/v1/reload; empty: refused to everybody.")
     metrics: Annotated[tuple[str, ...], read(proxies), AfterValidator(networks)] = row(
         ("127.0.0.0/8", "::1"),
-        f"Who may ask for /metrics: addresses and networks, or * for anybody; {NOBODY}: nobody.",
+        f"Who may read /metrics: addresses and networks, or * for anybody; {NOBODY}: nobody.",
     )
     edit_url: Annotated[
         tuple[str, ...], read(lambda text: tuple(text.split())), AfterValidator(with_path)
@@ -87,11 +87,11 @@ class Settings:
         (),
         "Address of a file's editor, with {path}, such as "
         "https://git.example.com/faq/edit/main/content/{path}; "
-        "several, separated by spaces, belong to the last content directories in their order.",
+        "several, separated by spaces, belong to the last content directories in the same order.",
     )
     new_url: Annotated[str, address_with("path", "content")] = row(
         "",
-        "Form of your git host for a new file, with {path} and {content}, such as "
+        "Your git host's form for a new file, with {path} and {content}, such as "
         "https://git.example.com/faq/new/main?filename=content/{path}&value={content}.",
     )
     help_url: Annotated[str, address_with("query")] = row(
@@ -100,10 +100,10 @@ class Settings:
     )
     issue_url: Annotated[str, address_with("title")] = row(
         "",
-        "Form for a new issue, with {title} and perhaps {body}, such as "
+        "Form for a new issue, with {title} and optionally {body}, such as "
         "https://git.example.com/faq/issues/new?title={title}&body={body}.",
     )
-    chat: bool = row(False, "Answer POST /v1/chat/completions from the entries, for bridges to chats.")
+    chat: bool = row(False, "Answer POST /v1/chat/completions from the entries, for chat bridges.")
     workbench: bool = row(False, "Serve the pages for maintainers, where entries are written.")
     workbench_token: str = row(
         "",
@@ -113,41 +113,39 @@ class Settings:
         str, matching(r"([A-Za-z][A-Za-z0-9-]{0,60})?", "must be the name of a header, such as Remote-User")
     ] = row(
         "",
-        "Header in which a trusted proxy names who has logged in, such as Remote-User: whoever is named may open the "
-        "pages for maintainers, and writes under that name.",
+        "Header in which a trusted proxy names the logged-in user, such as Remote-User: that user may open the pages "
+        "for maintainers and writes under that name.",
     )
     workbench_write: bool = row(
         False,
         "Let the workbench write entries into the content directory and commit them; needs the token or the header.",
     )
     gaps: bool = row(False, "Keep unanswered questions, redacted, and count reads; see docs/maintaining.md.")
-    gaps_days: int = row(90, "Days after which that is forgotten.", 1, 3650)
-    gaps_megabytes: int = row(16, "Megabytes that it may take; what is rarest goes first.", 1, 1024)
+    gaps_days: int = row(90, "Days after which these are deleted.", 1, 3650)
+    gaps_megabytes: int = row(16, "Megabytes that they may take; the rarest are deleted first.", 1, 1024)
     log_format: Literal["text", "json"] = row("text", "Log lines as text or json.")
     max_log_bytes: int = row(1 << 20, "Bytes of a log that are read, its end first.", 1 << 10, 1 << 26)
     max_query_chars: int = row(
-        2000, "Longest query to search, in characters; the rest is not read.", 100, 100_000
+        2000, "Characters of a query that are read; the rest is ignored.", 100, 100_000
     )
-    limits: bool = row(True, "Refuse what one client asks beyond the limits; 0: no limits.")
+    limits: bool = row(True, "Refuse requests of a client beyond the limits; 0: no limits.")
     searches_per_minute: int = row(
         600,
-        "Searches and completions of one client in a minute, in each worker; coding agents count here, too.",
+        "Searches and completions per client and minute, in each worker; those of coding agents count, too.",
         1,
         10**6,
     )
-    diagnoses_per_minute: int = row(120, "Diagnoses of one client in a minute, in each worker.", 1, 10**6)
-    pages_per_minute: int = row(
-        1200, "Whatever else one client asks for in a minute, in each worker.", 1, 10**6
-    )
-    reload_content: bool = row(False, "Watch the content and serve what changed.")
+    diagnoses_per_minute: int = row(120, "Diagnoses per client and minute, in each worker.", 1, 10**6)
+    pages_per_minute: int = row(1200, "All other requests per client and minute, in each worker.", 1, 10**6)
+    reload_content: bool = row(False, "Watch the content and serve its changes.")
     watch: Literal["auto", "events", "poll"] = row(
         "auto",
-        "How changes are noticed: auto takes the system's events and looks now and then; events only the former, "
-        "poll only the latter (network volumes).",
+        "How changes are noticed: auto uses events of the system and looks now and then; events uses only these, "
+        "poll only looks (for network volumes).",
     )
     semantic: bool = row(
         True,
-        "Find what says the same in other words or in the other language; 0: words only.",
+        "Also find what says the same in other words or in the other language; 0: match words only.",
     )
     embeddings_url: Annotated[
         str,
@@ -156,40 +154,40 @@ class Settings:
         ),
     ] = row(
         "",
-        "Address of a model of your own that embeds in the form of OpenAI's /v1/embeddings, such as "
-        "http://gpu1:8000/v1/embeddings. Entries and queries are sent to it. Empty: the encoder that is installed.",
+        "Address of your own embedding model with OpenAI's /v1/embeddings API, such as "
+        "http://gpu1:8000/v1/embeddings. Entries and queries are sent to it. Empty: the installed encoder.",
     )
-    embeddings_model: str = row("", "Name of the model there.")
-    embeddings_key: str = row("", "Key that it is asked with; better set as a variable than as an option.")
-    embeddings_query: str = row("", "What the model wants before a query, such as query:")
-    embeddings_passage: str = row("", "What it wants before a text of an entry, such as passage:")
-    embeddings_batch: int = row(32, "Texts that are sent to it at once.", 1, 1024)
+    embeddings_model: str = row("", "Name of that model.")
+    embeddings_key: str = row("", "API key for it; better set as a variable than as an option.")
+    embeddings_query: str = row("", "Prefix that it expects before a query, such as query:")
+    embeddings_passage: str = row("", "Prefix that it expects before a text of an entry, such as passage:")
+    embeddings_batch: int = row(32, "Texts per request to it.", 1, 1024)
     embeddings_timeout: int = row(
         2,
-        "Seconds that a search waits for it; then words alone are searched. A batch has ten times as many.",
+        "Seconds that a search waits for it before words alone are searched. A batch may take ten times as long.",
         1,
         60,
     )
     dictionary: Annotated[str, AfterValidator(file)] = row(
         "",
-        "File in CC-CEDICT's format, by which entries are found that lack the language they are asked for in.",
+        "Dictionary file in CC-CEDICT's format, to find entries that do not exist in the language of the query.",
     )
     cache: int = row(
         16,
-        "MiB of answers to searches and of entries that each worker keeps for whoever asks again; 0: none.",
+        "MiB of search results and entries that each worker caches; 0: none.",
         0,
         4096,
     )
     build_processes: int = row(
         0,
-        "Processes that share the work where many entries are to be built; 0: as many as processors, at most 8, where "
-        "there is memory for them; 1: none but the builder.",
+        "Processes that share the work if many entries are to be built; 0: one per processor, at most 8, as memory "
+        "allows; 1: the builder alone.",
         0,
         64,
     )
     engine: Literal["whoosh", "opensearch"] = row(
         "whoosh",
-        "What searches: whoosh, an index in each process; or opensearch, a cluster of your own.",
+        "Search engine: whoosh, an index in each process; or opensearch, your own cluster.",
     )
     opensearch_url: Annotated[
         tuple[str, ...], read(lambda text: tuple(text.split())), AfterValidator(nodes)
@@ -197,17 +195,17 @@ class Settings:
         (),
         "Addresses of the cluster's nodes, separated by spaces, such as https://os1.example.com:9200.",
     )
-    opensearch_user: str = row("", "User that the cluster knows; empty: asked without.")
+    opensearch_user: str = row("", "User of the cluster; empty: no authentication.")
     opensearch_password: str = row("", "Password of that user; better set as a variable than as an option.")
     opensearch_aws_region: Annotated[
         str, matching(r"([a-z]{2,}(-[a-z]+)+-\d+)?", "must be a region such as eu-west-1")
     ] = row(
         "",
-        "Region to sign requests to AWS for, such as eu-west-1, in place of user and password; with the keys of "
+        "AWS region to sign requests for, such as eu-west-1, instead of user and password; with the keys in "
         "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Empty: nothing is signed.",
     )
     opensearch_aws_service: Literal["es", "aoss"] = row(
-        "es", "What they are signed for: es, a domain of OpenSearch Service; aoss, a serverless collection."
+        "es", "Service to sign for: es, a domain of OpenSearch Service; aoss, a serverless collection."
     )
     opensearch_ca: Annotated[str, AfterValidator(file)] = row(
         "", "File of certificates (PEM) to trust for https in place of the system's."
@@ -217,7 +215,7 @@ class Settings:
         matching(
             r"[a-z][a-z0-9_-]{0,60}", "must be a small letter, then at most 60 small letters, digits, - or _"
         ),
-    ] = row("jieda", "Start of the names of its indexes in the cluster.")
+    ] = row("jieda", "Prefix of the names of its indexes in the cluster.")
     opensearch_shards: int = row(1, "Shards of an index in the cluster.", 1, 100)
     opensearch_replicas: int = row(1, "Copies of each shard.", 0, 10)
     opensearch_timeout: int = row(
@@ -229,15 +227,15 @@ class Settings:
     def _agrees(self) -> Self:
         """Check for settings that contradict one another. Raises ValueError with a line for each problem."""
         wrong = {
-            "JIEDA_WORKBENCH_WRITE (--workbench-write): whoever may write has to bring a token: set "
+            "JIEDA_WORKBENCH_WRITE (--workbench-write): writing needs a token: set "
             "JIEDA_WORKBENCH_TOKEN to a long random text as well, such as what `openssl rand -hex 16` prints": (
                 self.workbench_write and not self.workbench_token and not self.user_header
             ),
-            "JIEDA_USER_HEADER (--user-header): name the proxies that may say who somebody is in "
+            "JIEDA_USER_HEADER (--user-header): name the proxies that may send it in "
             "JIEDA_TRUSTED_PROXIES, and not by *": bool(
                 self.user_header and {"*", NOBODY} & set(self.trusted_proxies)
             ),
-            "JIEDA_OPENSEARCH_URL (--opensearch-url): the engine opensearch needs addresses of its nodes": (
+            "JIEDA_OPENSEARCH_URL (--opensearch-url): the engine opensearch needs the addresses of its nodes": (
                 self.engine == "opensearch" and not self.opensearch_url
             ),
             "JIEDA_OPENSEARCH_AWS_REGION (--opensearch-aws-region): requests are either signed or carry user and "

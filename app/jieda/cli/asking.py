@@ -48,7 +48,7 @@ def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:
         except BadVersion as error:
             value = error.arguments["value"]
             raise click.UsageError(
-                f"{value!r} is no program with its version, such as '<framework> 0.2.4'"
+                f"{value!r} is not a program with a version, such as '<framework> 0.2.4'"
             ) from error
 
     return asyncio.run(explain_refusal())

@@ -30,25 +30,24 @@ from jieda.usecases.judge import judge
     "--search",
     "searches",
     is_flag=True,
-    help="Build an index as well, and note samples that are not diagnosed as their entry, logs for which another one is"
-    " exact, symptoms and aliases that their entry does not answer, and glossary groups whose words find nothing."
-    " Takes longer.",
+    help="Also build an index and note samples that are not diagnosed as their entry or match another one exactly,"
+    " symptoms and aliases that do not find their entry, and glossary groups whose words find nothing. Takes longer.",
 )
 @click.option(
     "--changed-since",
     "revision",
     metavar="REV",
     default="",
-    help="Only what the work since it left git revision REV is answerable for: problems of files that changed, those"
-    " not committed yet included, and problems elsewhere that were not there before.",
+    help="Report only what was caused by the work since it branched off from git revision REV: problems in changed"
+    " files, uncommitted ones included, and problems elsewhere that did not exist before.",
 )
 @click.option(
     "--shipped",
     is_flag=True,
-    help="Check the content directories as they are served beside the entries that come with Jieda: the first of all"
-    " is then the one with these.",
+    help="Check the content directories together with the entries that come with Jieda, as if theirs were the first"
+    " directory.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for all.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
     context: click.Context,
@@ -60,10 +59,10 @@ def command(  # noqa: PLR0913 - one parameter for each option
     shipped: bool,
     as_json: bool,
 ) -> None:
-    """Report everything wrong in the content as `path:line: rule: message`; exit 1 where there is any.
+    """Report the problems in the content as `path:line: rule: message`; exit with 1 if there are any.
 
     What a draft still lacks is printed as `path:line: draft: rule: message`, and what --search notes as
-    `path:line: note: rule: message`; neither counts as wrong.
+    `path:line: note: rule: message`; neither counts as a problem.
     """
     chosen = (*((CONTENT,) if shipped else ()), *content_directories(directories))
     report = run_check(chosen, searches=searches)

@@ -51,18 +51,18 @@ class DiagnoseOptions:
 @click.command("diagnose")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), default="-")
 @lang_option("terminal")
-@click.option("--framework", default="", help="The framework that the log comes from, if you know it.")
+@click.option("--framework", default="", help="The framework that the log comes from, if known.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),
     default="text",
-    help="json: that of the REST API; github, gitlab: annotations of a build; summary: one line each.  [default: text]",
+    help="json: as in the REST API; github, gitlab: CI annotations; summary: one line per entry.  [default: text]",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-@click.option("--name", default="", help="The name of the log in annotations.  [default: that of FILE]")
+@click.option("--name", default="", help="The name of the log in annotations.  [default: FILE]")
 @click.option(
-    "--explain", is_flag=True, help="Print why: the log-odds of each entry, by evidence (local content)."
+    "--explain", is_flag=True, help="Show why: the log-odds of each entry by evidence (local content only)."
 )
 @url_option
 @content_option
@@ -80,14 +80,14 @@ def command(  # noqa: PLR0913 - one parameter for each option
     url: str,
     directories: tuple[Path, ...],
 ) -> None:
-    """Explain the log in FILE (- or nothing: standard input) by the entries that are about it.
+    """Find the entries that explain the log in FILE (- or omitted: standard input).
 
-    Of a log longer than 1 MiB the end is read and what stands around its first failure.
+    Of a log longer than 1 MiB, only the end and the lines around its first failure are read.
 
-    Exit code: 0 for an exact or likely match, 1 for a weaker one or none, 2 where the log cannot be read.
+    Exit code: 0 for an exact or likely match, 1 for a weaker one or none, 2 if the log cannot be read.
     """
     if explain and (form != "text" or url):
-        raise click.UsageError("--explain goes without --format and --url")
+        raise click.UsageError("--explain cannot be combined with --format or --url")
     where = name or ("" if str(file) == "-" else str(file))
     options = DiagnoseOptions(
         Language(lang) if lang else terminal_language(), framework, form, where, explain
@@ -155,7 +155,7 @@ def _refuse_unreadable(beginning: bytes) -> None:
     head = beginning[:HEAD]
     controls = len(head) - len(head.translate(None, NO_TEXT))
     if controls > MOST_NO_TEXT * len(head) and not head.startswith((*WIDE, *UNPACKERS)):
-        raise click.UsageError("this is a binary file, not the text of a log")
+        raise click.UsageError("this is a binary file, not a text log")
     for magic, unpacker in UNPACKERS.items():
         if beginning.startswith(magic):
             raise click.UsageError(

@@ -25,10 +25,10 @@ JUDGED_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--hide-lang",
     type=click.Choice(["query"]),
-    help="Hide, for each query, the editions in its own language: titles, aliases and tag names, too. "
-    "Mixed queries have no one language and are left out.",
+    help="For each query, hide the editions in its own language, including titles, aliases and tag names. "
+    "Queries that mix languages are left out.",
 )
-@click.option("--failures", is_flag=True, help="Show each miss, what came instead and why.")
+@click.option("--failures", is_flag=True, help="Show each miss, and what was found instead and why.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @content_option
 def command(
@@ -38,10 +38,10 @@ def command(
     as_json: bool,
     directories: tuple[Path, ...],
 ) -> None:
-    """Run the judged queries of each FILE, JSON lines {id, kind, lang, query, expected}, and print how well they fare.
+    """Run the judged queries of each FILE, JSON lines {id, kind, lang, query, expected}, and print how well they do.
 
-    Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis. Of all of
-    them it is told how often each grade of sureness was right.
+    Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis. For each
+    grade of sureness it is printed how often it was right.
     """
     read = (one for file in files for one in evaluate.read_judged(file))
     judged = [one for one in read if not (hide_lang and one.lang == "mixed")]

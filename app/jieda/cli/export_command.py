@@ -19,15 +19,15 @@ MARK = "search.json"
 
 @click.command("export")
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--base-url", help="Scheme and host that the files will be read at.")
-@click.option("--root-path", help="Path that they will be read under, such as /kb.")
+@click.option("--base-url", help="Scheme and host at which the files will be served.")
+@click.option("--root-path", help="Path under which they will be served, such as /kb.")
 @content_option
 def command(
     directory: Path, base_url: str | None, root_path: str | None, directories: tuple[Path, ...]
 ) -> None:
     """Write all pages, their Markdown and a search that runs in the browser to DIRECTORY.
 
-    What was exported there before is replaced. A log is not diagnosed without a server.
+    An earlier export there is replaced. Diagnosing logs needs a server.
     """
     if directory.exists() and any(directory.iterdir()) and not (directory / MARK).exists():
         raise click.UsageError(f"{directory} holds something else; name an empty folder or a new one")

@@ -22,16 +22,14 @@ OFF = "Gaps are not kept (JIEDA_GAPS is 0)."
 @click.option(
     "--days", type=click.IntRange(1, 3650), default=90, show_default=True, help="How far to look back."
 )
-@click.option(
-    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines of each list."
-)
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines per list.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--forget", is_flag=True, help="Forget all unanswered questions and reads. Votes stay.")
+@click.option("--forget", is_flag=True, help="Delete all unanswered questions and reads. Votes stay.")
 @click.pass_context
 def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: bool) -> None:
-    """Print unanswered questions, most frequent first, and what else needs attention; exit 1 if there is no question.
+    """Show unanswered questions, most frequent first, and what else needs attention; exit with 1 if there are none.
 
-    Reads the data directory that the server writes to (JIEDA_DATA), and says which that is.
+    Reads the data directory that the server writes to (JIEDA_DATA), and prints its path.
     """
     settings = Settings.load(os.environ)
     store = FeedbackStore(settings.data)
@@ -65,10 +63,10 @@ def _forget(store: FeedbackStore) -> None:
     "--since",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DAY",
-    help="Only votes from this day on, such as 2026-01-31.",
+    help="Only votes since this day, such as 2026-01-31.",
 )
 def votes(since: datetime | None) -> None:
-    """Print how often readers said that an entry solved their problem, the least helpful first."""
+    """Show how often readers said that an entry solved their problem, the least helpful entry first."""
     try:
         counts = FeedbackStore(Settings.load(os.environ).data).votes(
             since.date().isoformat() if since else ""

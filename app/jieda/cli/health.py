@@ -16,8 +16,8 @@ SECONDS = 5.0
 MOST_BYTES = 20_000
 USAGE = """Usage: jieda health [--url URL]
 
-Exit with 0 where a server is ready to answer, with 1 where it is not. URL is its address, by default that of
-JIEDA_HOST and JIEDA_PORT."""
+Exit with 0 if a server is ready to answer, with 1 if it is not. URL is its address, by default the one that
+JIEDA_HOST and JIEDA_PORT set."""
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, not listened on
 
 

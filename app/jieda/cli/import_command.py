@@ -164,7 +164,7 @@ class Options:
         """Return what to import. Raises UsageError where no page is named."""
         roots = {Language(name): root for name, root in (("en", self.en), ("zh", self.zh)) if root}
         if not roots and not self.pages:
-            raise click.UsageError("Name pages, or give --en and --zh.")
+            raise click.UsageError("Name pages, or use --en and --zh.")
         addresses = {Language.EN: self.url_en, Language.ZH: self.url_zh}
         return ImportRequest(
             given=ImportSources(roots, self.pages, addresses),
@@ -183,34 +183,30 @@ class Options:
 @click.option(
     "--framework", required=True, help="The framework (of taxonomy.yaml) that the entries are about."
 )
-@click.option(
-    "--url-en", default="", metavar="URL", help="Where the English page or directory is on the web."
-)
-@click.option(
-    "--url-zh", default="", metavar="URL", help="Where the Chinese page or directory is on the web."
-)
+@click.option("--url-en", default="", metavar="URL", help="Web address of the English page or directory.")
+@click.option("--url-zh", default="", metavar="URL", help="Web address of the Chinese page or directory.")
 @click.option(
     "--license", "license_", default="", metavar="ID", help="License of the pages, such as Apache-2.0."
 )
-@click.option("--updated", type=click.DateTime(["%Y-%m-%d"]), help="The day that the pages are from.")
+@click.option("--updated", type=click.DateTime(["%Y-%m-%d"]), help="Date of the pages.")
 @click.option(
     "--issues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Threads of an issue tracker instead of pages: what gh issue list --json prints, or GitLab or Gitee exports.",
+    help="Issue tracker threads instead of pages: the output of gh issue list --json, or a GitLab or Gitee export.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done; write nothing.")
 @click.option("--accept", is_flag=True, help="Mark the changes shown as dealt with, and stop showing them.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for all.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @lang_option("terminal", "messages")
 @content_option
 @click.pass_context
 def command(context: click.Context, /, **given: Any) -> None:
-    """Turn pages of questions and answers into drafts of entries, in the (last) content directory.
+    """Turn question-and-answer pages into drafts of entries in the (last) content directory.
 
-    PAGE is a file or a directory: Markdown, MDX, HTML, reStructuredText or a gettext catalogue; --en and --zh say which
-    page is the other's translation. What is there already is never overwritten; on a page that was imported before,
-    what changed is shown. Exit code: 0 where questions were found, 1 where none
-    were or a page that was named has none, 2 where a page cannot be read.
+    PAGE is a file or a directory: Markdown, MDX, HTML, reStructuredText or a gettext catalogue; --en and --zh name
+    pages that are translations of each other. Existing files are never overwritten; of a page that was imported before,
+    the changes are shown. Exit code: 0 if questions were found, 1 if there were none or a named page has none, 2 if a
+    page cannot be read.
     """
     options = Options(**given)
     if options.issues:
@@ -241,7 +237,7 @@ class ProgressBar:
 def _import_threads(file: Path, options: Options) -> int:
     """Import threads and return the exit code: 0 where there were threads, else 1. Raises JiedaError."""
     if options.pages or options.en or options.zh or options.accept:
-        raise click.UsageError("--issues takes no pages: import them by themselves.")
+        raise click.UsageError("--issues cannot be combined with pages: import these separately.")
     framework, lang, dry_run = options.framework, options.language(), options.dry_run
     progress = ProgressBar(lang, "threads")
     threads = read_threads(file)

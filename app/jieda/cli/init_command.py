@@ -40,7 +40,7 @@ AROUND = {
 
 @click.command("init")
 @click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--name", help="What the site is called.  [default: that of the field, and what it is]")
+@click.option("--name", help="Name of the site.  [default: made from the field]")
 @click.option("--field", help="What its entries are about, such as PostgreSQL.  [default: Our service]")
 @click.option(
     "--lang",
@@ -68,11 +68,11 @@ def command(  # noqa: PLR0913 - one parameter for each option
     pages: tuple[Path, ...],
     as_repository: bool,
 ) -> None:
-    """Write a site of your own into DIR, without the shipped entries.
+    """Create a site of your own in DIR, without the shipped entries.
 
-    DIR has a taxonomy with the site's name, one entry with sample logs, files to serve it with Docker, systemd, nginx
-    or Caddy, and files that have pre-commit and GitHub check it. What --from names becomes drafts, as by jieda import.
-    A directory that has something in it already is refused.
+    DIR gets a taxonomy with the site's name, one entry with sample logs, files to serve it with Docker, systemd, nginx
+    or Caddy, and checks for pre-commit and GitHub. Pages given with --from become drafts, as with jieda import. DIR
+    must be new or empty.
     """
     if directory.exists() and any(directory.iterdir()):
         raise JiedaError(f"{directory} is not empty")

@@ -20,14 +20,14 @@ from jieda.settings import content_directories
     required=True,
     metavar="DIRECTORY",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The content directory to write to; best one of its own, which JIEDA_CONTENT names as well.",
+    help="Content directory to write to, best a separate one that JIEDA_CONTENT names, too.",
 )
 @click.option(
     "--prune",
     is_flag=True,
-    help="Remove editions that an earlier load wrote and no line names; never where a line cannot be read at all.",
+    help="Remove editions that an earlier load wrote and no line names, unless a line cannot be read at all.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done; write nothing.")
 @content_option
 @click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
@@ -40,12 +40,12 @@ def command(  # noqa: PLR0913 - one parameter for each option
     dry_run: bool,
     directories: tuple[Path, ...],
 ) -> None:
-    """Load entries from FILE (-: standard input), a line of JSON for each edition, as the API answers it.
+    """Load entries from FILE (-: standard input), one line of JSON per edition, as the API returns it.
 
-    Each becomes <lang>/<framework>/<slug>.md below DIRECTORY. What is the same stays untouched, and files that no load
-    wrote, or that were edited since, are never overwritten. Tags are those of the content directories and of DIRECTORY.
-    Exit code: 0 where all lines were loaded, 1 where some were refused or there were none, 2 where nothing can be read
-    or written.
+    Each becomes <lang>/<framework>/<slug>.md below DIRECTORY. Unchanged files stay untouched; files that no load
+    wrote, or that were edited since, are never overwritten. Tags are those of the content directories and of
+    DIRECTORY. Exit code: 0 if all lines were loaded, 1 if some were refused or there were none, 2 if nothing can be
+    read or written.
     """
     chosen = content_directories(directories)
     if into.resolve() not in {each.resolve() for each in chosen}:

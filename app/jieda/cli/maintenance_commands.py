@@ -26,11 +26,11 @@ from jieda.settings import content_directories
 @click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
 @content_option
 def mv(old: str, new: str, dry_run: bool, directories: tuple[Path, ...]) -> None:
-    """Give the entry OLD the id NEW, each <framework>/<slug>, in all content directories.
+    """Change the id of the entry OLD to NEW, each <framework>/<slug>, in all content directories.
 
-    Both editions, their samples and, where the framework changes, their images are renamed; links and `related` of
-    other entries follow; OLD is kept as an old address (`formerly`) that leads to NEW. Nothing else in any file
-    changes, and either all of it happens or nothing. Prints every file that is changed or renamed.
+    Both editions, their samples and, if the framework changes, their images are renamed; links and `related` of other
+    entries follow; OLD stays an old address (`formerly`) that leads to NEW. Nothing else changes in any file, and
+    either everything is done or nothing. Prints every file that is changed or renamed.
     """
     chosen = content_directories(directories)
     plan = plan_move(chosen, load_corpus(chosen), old, new)
@@ -59,7 +59,9 @@ def _describe(step: Step) -> str:
 @click.argument(
     "files", metavar="[FILE]...", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
-@click.option("--check", "only_check", is_flag=True, help="Change nothing; exit 1 where a file would change.")
+@click.option(
+    "--check", "only_check", is_flag=True, help="Change nothing; exit with 1 if a file would change."
+)
 @content_option
 @click.pass_context
 def fmt(
@@ -67,9 +69,9 @@ def fmt(
 ) -> None:
     """Put the front matter of each FILE, or of all entries, into the order of docs/content-format.md.
 
-    Comments stay with the field that they stand above, values and quotes as they are written; the text below the
-    front matter is never touched. Prints the files that change. Exit code: 1 where a file cannot be put in order or,
-    with --check, is not in order.
+    Comments stay above their field, values and quotes as they are written; the text below the front matter is never
+    touched. Prints the files that change. Exit code: 1 if a file cannot be put in order or, with --check, is not in
+    order.
     """
     found = False
     for path in files or tuple(_edition_files(content_directories(directories))):
@@ -95,20 +97,20 @@ def _edition_files(directories: Iterable[Path]) -> Iterator[Path]:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for all.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--on",
     "day",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DAY",
-    help="The day from which ages are counted, such as 2026-01-31; by default today.",
+    help="Count ages up to this day, such as 2026-01-31; by default today.",
 )
 @content_option
 def stats(as_json: bool, day: datetime | None, directories: tuple[Path, ...]) -> None:
-    """Count the entries: by framework and by kind, in each language, drafts, stale editions, samples and ages.
+    """Count entries by framework and by kind: editions in each language, stale editions, drafts, samples and ages.
 
-    An entry is as old as the last change of either edition (`updated`). Drafts are counted in their own column and
-    nowhere else. An edition is stale when its twin has changed since the two were last synced.
+    The age of an entry counts from the last change of either edition (`updated`). Drafts are counted in their own
+    column only. An edition is stale if its twin has changed since the two were last synced.
     """
     today = day.date() if day else datetime.now(UTC).date()
     figures = figures_of(Loaded(content_directories(directories)).corpus, today)
@@ -139,9 +141,9 @@ def _table(figures: ContentFigures) -> Iterator[str]:
 @click.option("--all", "every", is_flag=True, help="Every entry that has both editions.")
 @content_option
 def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> None:
-    """Declare the two editions of each ID equal: stamp `synced_with` in both."""
+    """Mark the two editions of each ID as saying the same: write `synced_with` into both."""
     if every == bool(ids):
-        raise click.UsageError("Name the entries, or say --all.")
+        raise click.UsageError("Name the entries, or use --all.")
     corpus = load_corpus(content_directories(directories))
     with writing():
         for path in sync_twins(corpus, twin_ids(corpus) if every else ids):

@@ -29,8 +29,8 @@ SETTINGS, CONTENT = "jieda.settings", "jieda.content.read.gather"
 def command(url: str, directories: tuple[Path, ...]) -> None:
     """Serve coding agents over the Model Context Protocol on standard input and output.
 
-    A client starts this command itself; docs/agents.md has the set-up of each. It answers from the local content,
-    which may be edited meanwhile, or with --url from a server. A server answers agents itself, at /mcp.
+    Clients start this command themselves; docs/agents.md says how to set each up. It answers from the local content,
+    which may be edited meanwhile, or with --url from a server. A server also answers agents itself, at /mcp.
     """
     require()
     with (

@@ -22,18 +22,20 @@ from jieda.usecases.from_log import DraftRequest, draft_from_log
 @click.command("new")
 @click.argument("entry_id", metavar="[ID]", default="")
 @click.option(
-    "--kind", type=click.Choice([kind.value for kind in Kind]), help="What sort of question it answers."
+    "--kind", type=click.Choice([kind.value for kind in Kind]), help="What kind of question it answers."
 )
 @click.option(
     "--from-log",
     "log",
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="Make an error of this log (-: standard input): its error line, a signature, tags and a sample are filled in.",
+    help="Draft an error from this log (-: standard input): error line, signature, tags and sample are filled in.",
 )
 @click.option(
     "--framework", default="", help="With --from-log and without ID: the framework that it is about."
 )
-@click.option("--force", is_flag=True, help="With --from-log: even where an entry explains the log already.")
+@click.option(
+    "--force", is_flag=True, help="With --from-log: draft it even if an entry already explains the log."
+)
 @content_option
 @click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
@@ -49,17 +51,17 @@ def command(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Write skeletons of both editions of ID, <framework>/<slug>, into the (last) content directory.
 
-    With --from-log, ID can be left out. Every guess is named under `doubts`, secrets in the log are masked, and
-    where an entry explains the log already it is named and nothing is written: exit code 1.
+    With --from-log, ID can be left out. Every guess is named under `doubts`, and secrets in the log are masked. If an
+    entry already explains the log, it is named and nothing is written: exit code 1.
     """
     chosen = content_directories(directories)
     today = datetime.now(UTC).date()
     if log is not None:
         if kind not in {None, Kind.ERROR.value}:
-            raise click.UsageError("--from-log makes an error: leave --kind out")
+            raise click.UsageError("--from-log drafts an error: leave --kind out")
         context.exit(_from_log(log, chosen, DraftRequest(entry_id, framework, today), force=force))
     if not entry_id or kind is None:
-        raise click.UsageError("Name the ID and its --kind, or give --from-log.")
+        raise click.UsageError("Name the ID and its --kind, or use --from-log.")
     with writing():
         for path in write_skeletons(chosen[-1], load_corpus(chosen).taxonomy, entry_id, Kind(kind), today):
             click.echo(str(path))
@@ -74,8 +76,8 @@ def _from_log(file: Path, directories: tuple[Path, ...], wanted: DraftRequest, *
     found = ask(client, diagnose(client.service, log, Language.EN, wanted.framework)).diagnosis
     if found.verdict is Verdict.KNOWN and not force:
         match = found.matches[0]
-        click.echo(f"{match.entry.id} explains this log already ({match.confidence}): {match.edition.title}")
-        click.echo("nothing was written; --force makes a draft all the same", err=True)
+        click.echo(f"{match.entry.id} already explains this log ({match.confidence}): {match.edition.title}")
+        click.echo("nothing was written; --force drafts an entry anyway", err=True)
         return 1
     draft = draft_from_log(log, found, Loaded(directories), wanted)
     steps = draft.steps(directories[-1])

@@ -45,16 +45,16 @@ NO_FAILURE = {0, SIGNALLED + signal.SIGINT, SIGNALLED + signal.SIGPIPE}
     "form",
     type=click.Choice(FORMATS),
     default="text",
-    help="Form of the diagnosis.  [default: text]",
+    help="Format of the diagnosis.  [default: text]",
 )
 @click.option(
     "--report",
     type=click.Path(dir_okay=False),
-    help="Write the diagnosis to this file, not to standard error.",
+    help="Write the diagnosis to this file instead of standard error.",
 )
-@click.option("--log", type=click.Path(dir_okay=False), help="Keep the whole output in this file as well.")
+@click.option("--log", type=click.Path(dir_okay=False), help="Also write the whole output to this file.")
 @click.option("--lang", help="Language of the answer; by default the terminal's.")
-@click.option("--framework", help="The framework that the command trains with, if you know it.")
+@click.option("--framework", help="The framework that the command trains with, if known.")
 @click.option("--url", metavar="URL", help="Ask this server instead of the local content.")
 @content_option
 @click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
@@ -72,9 +72,9 @@ def command(  # noqa: PLR0913 - one parameter for each option
     url: str | None,
     directories: tuple[Path, ...],
 ) -> None:
-    """Run COMMAND, and where it fails explain why.
+    """Run COMMAND and, if it fails, explain why.
 
-    Output, signals and the exit code are those of the command. The last MiB of its output is diagnosed when it fails,
+    Output, signals and the exit code are those of the command. If it fails, the last MiB of its output is diagnosed,
     with --log all of it, and the answer goes to standard error. A process that outlives the command needs an output of
     its own.
     """

@@ -43,7 +43,7 @@ class Commands(click.Group):
         except click.NoSuchOption as error:
             if error.ctx is None or all(each.nargs != -1 for each in error.ctx.command.params):
                 raise
-            hint = f"Where it is no option but what you mean: {error.ctx.command_path} -- {error.option_name}"
+            hint = f"If it is not meant as an option: {error.ctx.command_path} -- {error.option_name}"
             raise click.UsageError(f"{error.format_message()}\n{hint}", error.ctx) from error
         except JiedaError as error:
             raise _Failure(str(error)) from error

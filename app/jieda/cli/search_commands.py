@@ -45,10 +45,10 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the JS
     "version",
     multiple=True,
     metavar="'PROGRAM X.Y.Z'",
-    help="Leave out entries that say that they do not apply to it, such as '<framework> 0.2.4'; may be repeated.",
+    help="Leave out entries that do not apply to this version, such as '<framework> 0.2.4'; may be repeated.",
 )
 @click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Entries to show.")
-@click.option("--verbatim", is_flag=True, help="Search exactly this; correct nothing.")
+@click.option("--verbatim", is_flag=True, help="Search for exactly this, without corrections.")
 @json_option
 @url_option
 @content_option
@@ -66,7 +66,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     directories: tuple[Path, ...],
     **chosen: Any,
 ) -> None:
-    """Search the content; exit 1 where nothing is found."""
+    """Search the content; exit with 1 if nothing is found."""
     # Invalid UTF-8 arrives as lone surrogates, which JSON cannot hold.
     query = " ".join(words).encode("utf-8", "replace").decode()
     shown = Language(lang) if lang else language_of(query)
@@ -151,7 +151,7 @@ def read(  # noqa: PLR0913 - one parameter for each option
     url: str,
     directories: tuple[Path, ...],
 ) -> None:
-    """Print the entry ID, <framework>/<slug>, as Markdown; exit 1 where there is none."""
+    """Print the entry ID, <framework>/<slug>, as Markdown; exit with 1 if there is none."""
     shown = Language(lang) if lang else terminal_language()
     client = client_of(url, directories)
     try:
@@ -182,7 +182,7 @@ def _markdown(entry: schemas.ApiEntry, section: str, t: Callable[..., str]) -> s
 @click.command()
 @content_option
 def index(directories: tuple[Path, ...]) -> None:
-    """Build the index where it is missing or out of date, so that the next start only opens it."""
+    """Build the index if it is missing or out of date, so that the next start only opens it."""
     built = Knowledge(Settings.load(os.environ, content=directories)).build()
     click.echo(f"{built.entries} entries, generation {built.generation[:SHOWN]}")
 

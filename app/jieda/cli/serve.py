@@ -75,9 +75,9 @@ def parameter(option: Option) -> click.Option:
 
 
 def serve(**given: str | tuple[str, ...] | None) -> None:
-    """Serve pages and API.
+    """Serve the web pages and the API.
 
-    Each option is also an environment variable, named beside it with its default; the option wins.
+    Each option can also be set as the environment variable beside it; the option wins. The default follows it.
     """
     try:
         settings = Settings.load(os.environ, **given)
