@@ -5,7 +5,6 @@ All workers write to its two SQLite files. Both hold redacted texts and numbers,
 connection is open only for one operation: workers come and go.
 """
 
-import contextlib
 import logging
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,10 +68,10 @@ INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET count =
 ADD_READS = "INSERT INTO reads VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
 ADD_VOTE = "INSERT INTO votes VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1"
 ADD_REPORT = "INSERT INTO reports (day, entry, lang, outcome, text) VALUES (?, ?, ?, ?, ?)"
-FORGET_REPORTS = "DELETE FROM reports WHERE number <= (SELECT MAX(number) FROM reports) - ?"
+DELETE_REPORTS = "DELETE FROM reports WHERE number <= (SELECT MAX(number) FROM reports) - ?"
 ADD_AWAITED = "INSERT INTO awaited (key, day, lang, framework, kind, text) VALUES (?, ?, ?, ?, ?, ?)"
 SELECT_AWAITED = "SELECT day, lang, framework, kind, text FROM awaited"
-FORGET_AWAITED = "DELETE FROM awaited WHERE number <= (SELECT MAX(number) FROM awaited) - ?"
+DELETE_AWAITED = "DELETE FROM awaited WHERE number <= (SELECT MAX(number) FROM awaited) - ?"
 SELECT_REPORTS = "SELECT entry, lang, outcome, text, day FROM reports WHERE day >= ? ORDER BY number DESC"
 SELECT_ASKED = """
 WITH most AS (
@@ -82,19 +81,17 @@ WITH most AS (
 SELECT source, kind, text, outcome, lang, day, count FROM asked NATURAL JOIN most WHERE day >= ?1
 """
 SELECT_READS = "SELECT entry, SUM(count) FROM reads WHERE day >= ? GROUP BY entry"
-FORGET_OLD = tuple(f"DELETE FROM {table} WHERE day < ?" for table in ("asked", "reads", "awaited"))  # noqa: S608 - ours
-NEVER = "~"
-"""Sorts after every day."""
+DELETE_OLD = tuple(f"DELETE FROM {table} WHERE day < ?" for table in ("asked", "reads", "awaited"))  # noqa: S608 - ours
 SELECT_VOTES = """
 SELECT entry, lang, SUM(count * solved), SUM(count * (1 - solved)) FROM votes WHERE day >= ?
 GROUP BY entry, lang ORDER BY entry, lang
 """
-FORGET_RAREST = """
+DELETE_RAREST = """
 DELETE FROM asked WHERE (source, kind, text, day, outcome, lang) IN (
     SELECT source, kind, text, day, outcome, lang FROM asked ORDER BY count, day LIMIT ?
 )
 """
-FORGET_READS = "DELETE FROM reads WHERE day = (SELECT MIN(day) FROM reads)"
+DELETE_READS = "DELETE FROM reads WHERE day = (SELECT MIN(day) FROM reads)"
 ROWS_AT_ONCE = 500
 """Rows written in one transaction. Even with the longest texts they are a fraction of the smallest bound."""
 FILLED = 0.75
@@ -110,8 +107,6 @@ SECONDS_TO_WAIT = 5.0
 """Timeout for the lock of another process that is writing."""
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 """Error codes of a damaged file; all other errors may be temporary."""
-BESIDE = ("-wal", "-shm")
-"""Suffixes of the files that SQLite keeps beside a file."""
 
 
 class GapSource(StrEnum):
@@ -216,7 +211,7 @@ class FeedbackStore:
         """The file of questions and reads."""
         return self.directory / GAPS
 
-    def add(self, asked: Mapping[Gap, int], reads: Mapping[str, int], megabytes: int) -> None:
+    def add_counts(self, asked: Mapping[Gap, int], reads: Mapping[str, int], megabytes: int) -> None:
         """Add to the counts of today, in UTC; make room first if the bound is near."""
         day = today().isoformat()
         questions = ((ADD_ASKED, (*gap[:3], day, *gap[3:], count)) for gap, count in asked.items())
@@ -230,7 +225,7 @@ class FeedbackStore:
                     for statement, row in batch:
                         connection.execute(statement, row)
 
-    def keep(self, days: int, megabytes: int) -> None:
+    def prune(self, days: int, megabytes: int) -> None:
         """Delete questions and reads older than `days`, and the excess over the bound."""
         with suppress(OSError):
             set_aside_on = date.fromtimestamp(_aside(self.gaps).stat().st_mtime)
@@ -239,22 +234,18 @@ class FeedbackStore:
         if identity(self.gaps) is None:
             return
         with self._opened(GAPS, mending=True) as connection:
-            with connection:
-                for statement in FORGET_OLD:
-                    connection.execute(statement, (first_day(days),))
+            _delete_before(connection, first_day(days))
             _make_room(connection, megabytes)
             _shrink(connection)
 
-    def forget(self) -> None:
+    def clear_gaps(self) -> None:
         """Empty the file of questions and reads, and delete one that was set aside. Votes stay."""
         with suppress(OSError):
             _aside(self.gaps).unlink()
         if identity(self.gaps) is None:
             return
         with self._opened(GAPS) as connection:
-            with connection:
-                for statement in FORGET_OLD:
-                    connection.execute(statement, (NEVER,))
+            _delete_before(connection, "~")  # which sorts after every day
             _shrink(connection)
 
     def asked(self, days: int) -> Sequence[GapCount]:
@@ -269,11 +260,9 @@ class FeedbackStore:
         """Count the reads of each entry in the last days."""
         return dict(self._rows(GAPS, SELECT_READS, (first_day(days),)))
 
-    def wait(self, key: bytes, awaited: Awaited) -> None:
+    def add_awaited(self, key: bytes, awaited: Awaited) -> None:
         """Store an awaited failure under the asker's key."""
-        with self._opened(GAPS, mending=True) as connection, connection:
-            connection.execute(ADD_AWAITED, (key, *awaited))
-            connection.execute(FORGET_AWAITED, (MOST_AWAITED,))
+        self._write(GAPS, (ADD_AWAITED, (key, *awaited)), (DELETE_AWAITED, (MOST_AWAITED,)))
 
     def awaited(self, key: bytes = b"") -> tuple[Awaited, ...]:
         """Return the failure stored under `key`, if any; without a key, all of them, oldest first."""
@@ -281,26 +270,23 @@ class FeedbackStore:
         rows = self._rows(GAPS, f"{SELECT_AWAITED}{where} ORDER BY number", values)
         return tuple(Awaited(day, Language(lang), *rest) for day, lang, *rest in rows)
 
-    def withdraw(self, key: bytes) -> None:
+    def delete_awaited(self, key: bytes) -> None:
         """Delete the failure stored under a key."""
-        with self._opened(GAPS, mending=True) as connection, connection:
-            connection.execute("DELETE FROM awaited WHERE key = ?", (key,))
+        self._write(GAPS, ("DELETE FROM awaited WHERE key = ?", (key,)))
 
-    def vote(self, entry: str, lang: Language, *, solved: bool) -> None:
+    def add_vote(self, entry: str, lang: Language, *, solved: bool) -> None:
         """Count a vote for today, in UTC."""
-        with self._opened(VOTES, mending=True) as connection, connection:
-            connection.execute(ADD_VOTE, (today().isoformat(), entry, lang.value, int(solved)))
+        self._write(VOTES, (ADD_VOTE, (today().isoformat(), entry, lang.value, int(solved))))
 
     def votes(self, since: str = "") -> tuple[VoteCount, ...]:
         """Return all votes from the day `since` (ISO 8601) on, by entry and language."""
         rows = self._rows(VOTES, SELECT_VOTES, (since,))
         return tuple(VoteCount(entry, Language(lang), yes, no) for entry, lang, yes, no in rows)
 
-    def tell(self, entry: str, lang: Language, outcome: TriedOutcome, text: str) -> None:
+    def add_report(self, entry: str, lang: Language, outcome: TriedOutcome, text: str) -> None:
         """Store why an entry did not help, for today, in UTC. `text` is redacted."""
-        with self._opened(VOTES, mending=True) as connection, connection:
-            connection.execute(ADD_REPORT, (today().isoformat(), entry, lang.value, outcome.value, text))
-            connection.execute(FORGET_REPORTS, (MOST_REPORTS,))
+        report = (today().isoformat(), entry, lang.value, outcome.value, text)
+        self._write(VOTES, (ADD_REPORT, report), (DELETE_REPORTS, (MOST_REPORTS,)))
 
     def reports(self, since: str = "") -> tuple[Report, ...]:
         """Return the reports from the day `since` (ISO 8601) on, latest first."""
@@ -319,6 +305,11 @@ class FeedbackStore:
         with self._opened(name) as connection:
             return connection.execute(query, values).fetchall()
 
+    def _write(self, name: str, *statements: tuple[str, Sequence[str | int | bytes]]) -> None:
+        with self._opened(name, mending=True) as connection, connection:
+            for statement, values in statements:
+                connection.execute(statement, values)
+
     @contextmanager
     def _opened(self, name: str, *, mending: bool = False) -> Iterator[sqlite3.Connection]:
         """Open a connection to a file, which is created if missing."""
@@ -334,7 +325,7 @@ class FeedbackStore:
         except sqlite3.Error as error:
             damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
             if mending and damaged and _set_aside(path, which):
-                log.warning("%s is damaged: it is set aside, and a new one begun", name)
+                log.warning("%s is damaged: it is set aside, and a new one is begun", name)
             raise FeedbackUnusable(type(error).__name__, damaged=damaged) from error
 
 
@@ -358,14 +349,21 @@ def _set_aside(path: Path, which: tuple[int, int] | None) -> bool:
     file of another worker that noticed sooner. It is not deleted, as others may have it open."""
     if which is None or identity(path) != which:
         return False
-    for end in BESIDE:
-        with contextlib.suppress(OSError):
-            path.with_name(path.name + end).unlink()
+    for suffix in ("-wal", "-shm"):  # SQLite keeps these beside it
+        with suppress(OSError):
+            path.with_name(path.name + suffix).unlink()
     try:
         path.replace(_aside(path))
     except OSError:
         return False
     return True
+
+
+def _delete_before(connection: sqlite3.Connection, day: str) -> None:
+    """Delete all questions, reads and awaited failures before a day."""
+    with connection:
+        for statement in DELETE_OLD:
+            connection.execute(statement, (day,))
 
 
 def _make_room(connection: sqlite3.Connection, megabytes: int) -> None:
@@ -378,9 +376,9 @@ def _make_room(connection: sqlite3.Connection, megabytes: int) -> None:
             return
         with connection:
             if asked >= reads:
-                connection.execute(FORGET_RAREST, (max(1, asked // 5),))
+                connection.execute(DELETE_RAREST, (max(1, asked // 5),))
             else:
-                connection.execute(FORGET_READS)
+                connection.execute(DELETE_READS)
         _shrink(connection)
 
 

@@ -44,7 +44,7 @@ def networks(named: tuple[str, ...]) -> tuple[str, ...]:
 
 def directories(given: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
     """Return the paths in texts with path separators. Raises ValueError if there are none, or one is no directory."""
-    parts = [given] if isinstance(given, str) else map(os.fspath, given)
+    parts = [given] if isinstance(given, str) else [os.fspath(each) for each in given]
     names = [name for part in parts for name in part.split(os.pathsep) if name]
     paths = tuple(Path(name).expanduser().absolute() for name in names)
     if not paths:

@@ -34,7 +34,7 @@ def prepare(folder: Path) -> Path:
         asked("router {num}", Language.EN): 4,
         asked("no {path} here", Language.EN, "WidgetError"): 1,
     }
-    FeedbackStore(folder / "data").add(counts, {}, 1)
+    FeedbackStore(folder / "data").add_counts(counts, {}, 1)
     return folder
 
 

@@ -61,8 +61,8 @@ def test_where_too_many_wait_the_oldest_counts_as_asked_in_vain() -> None:
 def test_counts_add_up_by_day(tmp_path: Path) -> None:
     file = FeedbackStore(tmp_path)
     assert (file.asked(90), file.reads(90)) == ((), {})
-    file.add({gap("gguf"): 2, gap("gguf", lang=Language.ZH): 1}, {"roll/a": 3}, 1)
-    file.add({gap("gguf"): 5}, {"roll/a": 1, "roll/b": 1}, 1)
+    file.add_counts({gap("gguf"): 2, gap("gguf", lang=Language.ZH): 1}, {"roll/a": 3}, 1)
+    file.add_counts({gap("gguf"): 5}, {"roll/a": 1, "roll/b": 1}, 1)
     day = today().isoformat()
     assert set(file.asked(1)) == {
         GapCount(gap("gguf"), day, 7),
@@ -86,12 +86,12 @@ def age(file: FeedbackStore, days: int) -> None:
 
 def test_what_is_too_old_is_forgotten(tmp_path: Path) -> None:
     file = FeedbackStore(tmp_path)
-    file.add({gap("gguf"): 1}, {"roll/a": 1}, 1)
+    file.add_counts({gap("gguf"): 1}, {"roll/a": 1}, 1)
     age(file, 30)
-    file.add({gap("onnx"): 1}, {"roll/b": 1}, 1)
+    file.add_counts({gap("onnx"): 1}, {"roll/b": 1}, 1)
     assert len(file.asked(31)) == 2
     assert [each.gap.text for each in file.asked(30)] == ["onnx"]
-    file.keep(30, 1)
+    file.prune(30, 1)
     assert [each.gap.text for each in file.asked(3650)] == ["onnx"]
     assert file.reads(3650) == {"roll/b": 1}
     assert b"gguf" not in file.gaps.read_bytes()
@@ -102,7 +102,7 @@ def test_the_file_stays_within_its_bound_and_the_rarest_go_first(tmp_path: Path)
     frequent = {gap(f"frequent {number}"): 9 for number in range(50)}
     for turn in range(20):
         noise = {gap(f"rare {turn} {number} " + "x" * 140): 1 for number in range(500)}
-        file.add(frequent | noise, {}, 1)
+        file.add_counts(frequent | noise, {}, 1)
         assert size_of(file) <= MEGABYTE
     kept = {each.gap: each.times for each in file.asked(1)}
     assert all(kept.get(each) == 180 for each in frequent)
@@ -112,7 +112,7 @@ def test_the_file_stays_within_its_bound_and_the_rarest_go_first(tmp_path: Path)
 def test_reads_alone_cannot_fill_the_disk_either(tmp_path: Path) -> None:
     file = FeedbackStore(tmp_path)
     for turn in range(12):
-        file.add({}, {f"framework/{'entry' * 10}-{number}": 1 for number in range(2000)}, 1)
+        file.add_counts({}, {f"framework/{'entry' * 10}-{number}": 1 for number in range(2000)}, 1)
         age(file, 12 - turn)
         assert size_of(file) <= MEGABYTE
     assert file.reads(90)
@@ -127,12 +127,12 @@ def test_a_damaged_file_is_set_aside_by_those_who_write(
         file.asked(90)
     assert file.gaps.read_bytes().startswith(b"no database")
     with pytest.raises(FeedbackUnusable):
-        file.add({gap("gguf"): 1}, {}, 1)
-    file.add({gap("gguf"): 1}, {}, 1)
+        file.add_counts({gap("gguf"): 1}, {}, 1)
+    file.add_counts({gap("gguf"): 1}, {}, 1)
     assert [each.gap.text for each in file.asked(1)] == ["gguf"]
     assert len(caplog.records) == 1
     assert {path.name for path in tmp_path.iterdir()} == {GAPS, f"{GAPS}.damaged"}
-    file.forget()
+    file.clear_gaps()
     assert file.asked(1) == ()
     assert {path.name for path in tmp_path.iterdir()} == {GAPS}
 

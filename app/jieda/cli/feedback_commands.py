@@ -53,7 +53,7 @@ def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: b
 
 def _forget(store: FeedbackStore) -> None:
     try:
-        store.forget()
+        store.clear_gaps()
     except FeedbackUnusable as error:
         raise JiedaError(f"{store.gaps}: cannot be emptied: {error}") from error
 

@@ -158,10 +158,10 @@ async def report(  # noqa: PLR0913 - the fields of a report
 
     def keep() -> None:
         if not voted:
-            store.vote(found.id, shown, solved=outcome is TriedOutcome.SOLVED)
+            store.add_vote(found.id, shown, solved=outcome is TriedOutcome.SOLVED)
         if outcome is not None and outcome is not TriedOutcome.SOLVED:
             line = Redactor(snapshot).search(" ".join(text.split())) if text.strip() else ""
-            store.tell(found.id, shown, outcome, line)
+            store.add_report(found.id, shown, outcome, line)
 
     try:
         await service.offload(keep)

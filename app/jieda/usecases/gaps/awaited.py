@@ -49,7 +49,7 @@ def ask(service: Service, snapshot: Snapshot, diagnosis: Diagnosis, lang: Langua
     framework = diagnosis.framework if known else ""
     key = secrets.token_urlsafe(BYTES)
     store = FeedbackStore(service.knowledge.data)
-    store.wait(_kept_as(key), Awaited(today().isoformat(), lang, framework, gap.kind, gap.text))
+    store.add_awaited(_kept_as(key), Awaited(today().isoformat(), lang, framework, gap.kind, gap.text))
     return key
 
 
@@ -64,7 +64,7 @@ def answer_to(service: Service, snapshot: Snapshot, key: str, lang: Language) ->
 
 def withdraw(service: Service, key: str) -> None:
     """Delete the failure stored under a key. Raises FeedbackUnusable. Run it in a thread."""
-    FeedbackStore(service.knowledge.data).withdraw(_kept_as(key))
+    FeedbackStore(service.knowledge.data).delete_awaited(_kept_as(key))
 
 
 def explained(snapshot: Snapshot, asked: Awaited) -> Match | None:

@@ -272,10 +272,10 @@ class Recorder:
         asked, reads = self._asked, self._reads
         try:
             if time.monotonic() >= self._look_at:
-                store.keep(keeping.days, keeping.megabytes)
+                store.prune(keeping.days, keeping.megabytes)
                 self._look_at = time.monotonic() + SECONDS_BETWEEN_LOOKS
             if asked or reads:
-                store.add(asked, reads, keeping.megabytes)
+                store.add_counts(asked, reads, keeping.megabytes)
         except FeedbackUnusable as error:
             if error.damaged and mend:
                 self._write(mend=False)
