@@ -378,14 +378,14 @@ def test_a_directory_of_files_with_a_question_each_is_imported(imported: Callabl
     guide = "# Guide\n\n## Start\n\nRun.\n\n## Stop\n\nKill.\n"
     done = imported(["kb"], kb__port_DOT_md=one, kb__guide_DOT_md=guide)
     assert "1 pages, 1 questions" in done.output
-    assert "guide.md: passed over" in done.output
+    assert "guide.md: skipped" in done.output
 
 
 def test_a_page_in_a_folder_of_questions_is_one_of_questions(imported: Callable[..., Result]) -> None:
     page = "# Disk quota\n\n## Raise it\n\nAsk.\n\n## Free some\n\nDelete.\n"
     done = imported(["kb"], kb__FAQ__disk_DOT_md=page, kb__guide__disk_DOT_md=page)
     assert "1 pages, 2 questions" in done.output
-    assert "guide/disk.md: passed over" in done.output
+    assert "guide/disk.md: skipped" in done.output
 
 
 def test_the_text_of_a_box_is_the_answer(imported: Callable[..., Result], tmp_path: Path) -> None:
