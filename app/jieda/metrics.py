@@ -100,11 +100,11 @@ class Metrics:
         )
         return cls(registry=registry, seconds=seconds, **counters)
 
-    def expose(self, state: ServedState, environ: Mapping[str, str] = os.environ) -> bytes:
+    def expose(self, state: ServedState) -> bytes:
         """Return all figures in the text format, of all workers that share a directory, and the current state."""
         counted = CollectorRegistry()
         counted.register(_StateCollector(state))
-        if DIRECTORY_VARIABLE not in environ:
+        if DIRECTORY_VARIABLE not in os.environ:
             return generate_latest(self.registry) + generate_latest(counted)
         MultiProcessCollector(counted)  # type: ignore[no-untyped-call] # the library has no annotation there
         return generate_latest(counted)

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass as plain_dataclass
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from jieda.address import HOST, PORT, set_in
 from jieda.errors import SettingsError
-from jieda.places import CONTENT, DATA, STATIC
+from jieda.places import CONTENT, DATA
 from jieda.setting_forms import (
     NOBODY,
     ORIGIN,
@@ -221,7 +221,6 @@ class Settings:
     opensearch_timeout: int = row(
         2, "Seconds until another node is asked; a search takes twice that at most.", 1, 60
     )
-    static: Path = STATIC
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -332,7 +331,6 @@ def _as_text(value: object) -> str:
 
 TABLE: Mapping[str, FieldInfo] = Settings.__pydantic_fields__  # type: ignore[attr-defined] # pydantic puts it there
 OPTIONS = tuple(
-    Option(each.name, _as_text(known.default), known.description, each.type is bool)
-    for each in fields(Settings)
-    if (known := TABLE[each.name]).description
+    Option(name, _as_text(known.default), known.description or "", known.annotation is bool)
+    for name, known in TABLE.items()
 )

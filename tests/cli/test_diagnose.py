@@ -117,7 +117,7 @@ def test_an_empty_log_is_said_to_be_one(data: Path) -> None:
 def test_a_program_is_said_to_be_no_log(data: Path) -> None:
     done = run(data, sys.executable)
     assert done.returncode == 2
-    assert "this is a binary file, not the text of a log" in done.stderr
+    assert "this is a binary file, not a text log" in done.stderr
     assert not done.stdout
 
 

@@ -20,11 +20,9 @@ class Translations:
     catalogs: Mapping[Language, Mapping[str, str]]
 
     @classmethod
-    def load(cls, directory: Path = LOCALES) -> Self:
-        """Load the catalogs in `directory`, one `<lang>.json` per language."""
-        return cls(
-            {lang: json.loads((directory / f"{lang}.json").read_text(encoding="utf-8")) for lang in Language}
-        )
+    def load(cls) -> Self:
+        """Load the catalogs, one `<lang>.json` per language."""
+        return cls({lang: json.loads((LOCALES / f"{lang}.json").read_text("utf-8")) for lang in Language})
 
     def translate(self, lang: Language, key: str, **args: str | int) -> str:
         """Return the text of `key` with its `{names}` filled from `args`; numbers are grouped by thousands.

@@ -11,6 +11,7 @@ from typing import Protocol, Self, cast
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from jieda.entry import Language
+from jieda.places import STATIC
 from jieda.presentation import paths
 from jieda.settings import Settings
 from jieda.taxonomy import Filters
@@ -88,7 +89,7 @@ class Urls:
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """Create the URLs for `settings`; reads the static files once."""
-        return cls(settings.root_path, settings.base_url, own_digests(settings.static))
+        return cls(settings.root_path, settings.base_url, own_digests(STATIC))
 
     def path(self, template: str, **values: str) -> str:
         """Fill in the `{names}` of a template in `paths` and return the URL."""

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.entry import Language
+from jieda.places import STATIC
 from jieda.presentation import paths
 from jieda.presentation.brand import COLORS, style_sheet
 from jieda.settings import Settings
@@ -85,7 +86,7 @@ llms_full = serve_text(reading.llms_full, PLAIN, per_part=reading.ENTRIES_A_PART
 
 
 def machine_routes(settings: Settings) -> tuple[Route, ...]:
-    """Return the routes of an application; reads the files below `settings.static`."""
+    """Return the routes of an application; reads the static files."""
     return (
         Route(paths.HEALTHZ, operations.healthz),
         Route(paths.READYZ, operations.readyz),
@@ -93,7 +94,7 @@ def machine_routes(settings: Settings) -> tuple[Route, ...]:
         Route(paths.OPENAPI, docs_page.openapi),
         Route(paths.DOCS, docs_page.docs),
         Route(paths.DOCS_FILE, serve(load_swagger_files())),
-        Route(paths.STATIC, serve(load_own_files(settings.static))),
+        Route(paths.STATIC, serve(load_own_files(STATIC))),
         Route(paths.BRAND, send_brand),
         Route(paths.MCP, agents.mcp, "POST"),
         Route(paths.MCP, agents.no_stream),
