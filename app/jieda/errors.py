@@ -1,29 +1,4 @@
-"""All exceptions that Jieda raises on purpose and a surface may see.
-
-    JiedaError
-    ├── SettingsError       invalid settings, all of them together
-    ├── ContentError        a required file is broken (taxonomy, glossary, dictionary)
-    ├── AuthoringError      `jieda new` or `jieda sync` cannot do what was requested
-    ├── ImportingError      a page cannot be read, or imported as requested
-    ├── LoadingError        lines of entries, or the record of those loaded before, cannot be read
-    ├── GitError            git is missing, or a command of it failed
-    ├── JudgedFileError     an invalid line in a file of judged queries
-    ├── RemoteError         a server does not answer as Jieda does
-    │   └── RemoteRefusal       it does, and gives the reason of its refusal
-    ├── ExtraMissing        an optional extra that is needed is not installed
-    ├── IndexUnreadable     an index on disk cannot be read: rebuild it
-    └── RequestError        the request of a client cannot be answered
-        ├── UnknownEntry        404
-        ├── UnknownTag          422
-        ├── BadParameter        422
-        ├── BadVersion          422
-        ├── TooLarge            413
-        ├── TooBusy             503
-        └── ClusterUnavailable  503
-
-A `RequestError` has a message key and its arguments; the surface that answers translates it into the reader's language.
-The class determines the HTTP status.
-"""
+"""All exceptions that Jieda raises on purpose and a surface may see."""
 
 import traceback
 from collections.abc import Iterator, Sequence
@@ -89,11 +64,12 @@ class ExtraMissing(JiedaError):
 
 
 class IndexUnreadable(JiedaError):
-    """An index on disk could not be read in full."""
+    """An index on disk cannot be read in full: rebuild it."""
 
 
 class RequestError(JiedaError):
-    """`key` names the message in `app/jieda/locales/*.json`; `args` fill it."""
+    """The request of a client cannot be answered; `status` is the HTTP status. `key` names the message in
+    `app/jieda/locales/*.json` and `args` fill it: who answers translates it into the reader's language."""
 
     status = 400
     key = "problem.bad_request"

@@ -17,11 +17,15 @@ from jieda.evaluation.figures import Bench, DiagnosedQuery, Ranked
 from jieda.settings import Settings, content_directories
 from jieda.snapshot.snapshot import Analyzers, dictionary_of, embedder_of
 
-JUDGED_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @click.command("eval")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=JUDGED_FILE)
+@click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
 @click.option(
     "--hide-lang",
     type=click.Choice(["query"]),

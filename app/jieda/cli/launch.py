@@ -41,11 +41,9 @@ RUN = "import runpy; runpy.run_module('{}', run_name='__main__')"
 """Not `-m`: the spawned workers of a server would first import that module and with it the whole application, and
 stopping the server meanwhile would have to wait."""
 
-
 ALLOCATION = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072"}
 """Makes glibc return freed memory: one arena, low trim threshold. Otherwise the threads that keep building and opening
 generations would fragment one arena each."""
-
 
 ALL = "jieda.cli.main"
 """Lists the commands and prints the version; too cheap to start a second interpreter for."""
@@ -60,10 +58,6 @@ def main() -> None:
         os.environ.setdefault(variable, value)
     program, _ = PROGRAMS[name]
     rest = sys.argv[2:] if name == HEALTH else sys.argv[1:]
-    os.execv(sys.executable, [sys.executable, *_flags(), "-c", RUN.format(program), *rest])  # noqa: S606 - our own module
-
-
-def _flags() -> list[str]:
-    """Return the options for the next interpreter: this one's warning options, and `-P`, so that nothing is imported
-    from the current directory, which may be an untrusted clone."""
-    return ["-P", *(f"-W{option}" for option in sys.warnoptions)]
+    # -P: nothing is imported from the current directory, which may be an untrusted clone.
+    flags = ["-P", *(f"-W{option}" for option in sys.warnoptions)]
+    os.execv(sys.executable, [sys.executable, *flags, "-c", RUN.format(program), *rest])  # noqa: S606 - our own module

@@ -1,7 +1,7 @@
 """`jieda mv`, `jieda fmt`, `jieda stats` and `jieda sync`: maintenance of many entries."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,7 +74,11 @@ def fmt(
     order.
     """
     found = False
-    for path in files or tuple(_edition_files(content_directories(directories))):
+    for path in files or [
+        directory / file.where
+        for directory in content_directories(directories)
+        for file in list_directory(directory).editions
+    ]:
         content = path.read_bytes()
         try:
             ordered = in_canonical_order(content)
@@ -89,11 +93,6 @@ def fmt(
                 with writing():
                     carry_out([Rewrite(path.resolve(), ordered)])
     context.exit(1 if found else 0)
-
-
-def _edition_files(directories: Iterable[Path]) -> Iterator[Path]:
-    for directory in directories:
-        yield from (directory / file.where for file in list_directory(directory).editions)
 
 
 @click.command()

@@ -26,7 +26,6 @@ from jieda.taxonomy import Filters
 
 MARKS = re.compile(r"<(/?)mark>")
 BOLD = {"": "\033[1m", "/": "\033[0m"}
-NOT_FOUND = 404
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the JSON of the REST API.")
 
@@ -160,7 +159,7 @@ def read(  # noqa: PLR0913 - one parameter for each option
         click.echo(f"jieda: no entry {entry_id!r}; find one with jieda search", err=True)
         context.exit(1)
     except RemoteError as error:
-        if error.status != NOT_FOUND:
+        if error.status != 404:
             raise
         click.echo(f"jieda: {error}", err=True)
         context.exit(1)

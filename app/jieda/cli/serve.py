@@ -96,19 +96,17 @@ def serve(**given: str | tuple[str, ...] | None) -> None:
         knowledge.open()
         for left_over in knowledge.data.glob(f"{METRICS}*"):
             remove(left_over)
-        (serve_alone if settings.workers == 1 else serve_together)(settings, knowledge)
+        if settings.workers == 1:
+            # The application stops `knowledge` at shutdown, because it knows when the last response is sent.
+            application = import_module(APPLICATION).create_app(settings, knowledge, alone=True)
+            uvicorn.run(application, **server.uvicorn_options(settings))
+        else:
+            serve_from_workers(settings, knowledge)
     except OSError as error:
         raise click.ClickException(str(error)) from error
 
 
-def serve_alone(settings: Settings, knowledge: Knowledge) -> None:
-    """Serve from this process."""
-    # The application stops it at shutdown, because it knows when the last response is sent.
-    application = import_module(APPLICATION).create_app(settings, knowledge, alone=True)
-    uvicorn.run(application, **server.uvicorn_options(settings))
-
-
-def serve_together(settings: Settings, knowledge: Knowledge) -> None:
+def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
     """Serve from several worker processes. This one handles no requests: it builds what the workers serve."""
     settings = replace(settings, data=knowledge.data)
     try:

@@ -168,7 +168,8 @@ class ClusterEngine:
                 pause()
                 lease.renew()
 
-            self._indexes.prune({index, *_indexes_of(data)})
+            generations = (data / GENERATIONS).glob("*/index")
+            self._indexes.prune({index, *map(_index_of, generations)})
             if not self._indexes.is_whole(index):
                 self._indexes.fill(index, wanted, _index_of(previous), pause_and_renew)
             pause_and_renew()
@@ -187,16 +188,10 @@ def _signer_of(settings: Settings, environ: Mapping[str, str]) -> Signer | None:
 
 
 def _index_of(directory: Path | None) -> str:
+    """Return the name of an index in the cluster, empty if its directory does not say."""
     with suppress(IndexUnreadable):
         return read_index_name(directory) if directory else ""
     return ""
-
-
-def _indexes_of(data: Path) -> Iterator[str]:
-    """Yield the indexes of all generations of a data directory."""
-    for folder in (data / GENERATIONS).glob("*/index"):
-        if name := _index_of(folder):
-            yield name
 
 
 class LeanDocuments(Mapping[str, Document]):

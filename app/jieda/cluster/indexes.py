@@ -168,7 +168,8 @@ class Indexes:
         current = {*kept, *self._current_indexes()}
         found = self._ask("GET", f"/{self._prefix}-*/_mapping")
         for index, content in found.items():
-            if index in current or not self._is_ours(index):
+            is_ours = re.fullmatch(f"{re.escape(self._prefix)}-[0-9a-f]{{16}}", index)
+            if index in current or not is_ours:
                 continue
             meta = content["mappings"].get("_meta", {})
             if not meta.get("whole") or time.time() - meta.get("left", time.time()) > GRACE:
@@ -250,9 +251,6 @@ class Indexes:
 
     def _current_indexes(self) -> list[str]:
         return list(self._find(f"/_alias/{self._alias}"))
-
-    def _is_ours(self, index: str) -> bool:
-        return re.fullmatch(f"{re.escape(self._prefix)}-[0-9a-f]{{16}}", index) is not None
 
     def _delete(self, index: str) -> None:
         self._ask("DELETE", f"/{index}?ignore_unavailable=true")

@@ -166,7 +166,8 @@ class Node:
         self._context = context if secure else None
         self._headers = access.headers()
         self._sign = access.signer
-        self._host_header = _host_header_of(self._host, self._port, secure=secure)
+        name = f"[{self._host}]" if ":" in self._host else self._host
+        self._host_header = name if self._port == (443 if secure else 80) else f"{name}:{self._port}"
         self._idle: list[tuple[HTTPConnection, float]] = []
         self._lock = threading.Lock()
 
@@ -211,9 +212,12 @@ class Node:
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
-            connection.request(
-                method, self._path + path, body, self._auth_headers(method, path, body) | headers
+            target = self._path + path
+            # New for each request: a signature is valid for some minutes only.
+            access = (
+                self._sign.headers(method, self._host_header, target, body) if self._sign else self._headers
             )
+            connection.request(method, target, body, access | headers)
             response = connection.getresponse()
             answer = NodeAnswer(response.status, response.read())
         except BaseException:  # also if this thread is stopped: half an answer may still come
@@ -224,12 +228,6 @@ class Node:
         else:
             self._give_back(connection)
         return answer
-
-    def _auth_headers(self, method: str, path: str, body: bytes | None) -> dict[str, str]:
-        """Return the headers for authentication, new for each request: a signature is valid for some minutes only."""
-        if self._sign is None:
-            return self._headers
-        return self._sign.headers(method, self._host_header, self._path + path, body)
 
     def _new(self, timeout: float) -> HTTPConnection:
         if self._context is not None:
@@ -251,11 +249,6 @@ class Node:
                 self._idle.append((connection, time.monotonic()))
                 return
         connection.close()
-
-
-def _host_header_of(host: str, port: int, *, secure: bool) -> str:
-    name = f"[{host}]" if ":" in host else host
-    return name if port == (443 if secure else 80) else f"{name}:{port}"
 
 
 def context_of(access: Access) -> ssl.SSLContext | None:
