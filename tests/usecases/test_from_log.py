@@ -91,7 +91,7 @@ def test_an_entry_that_explains_the_log_is_named_and_nothing_is_written(desk: De
     before, log = desk.files(), "RuntimeError: the moon 99 is missing\n"
     run = desk.new("roll/again", log=log)
     assert run.exit_code == 1
-    assert run.stdout == "roll/known explains this log already (exact): Known\n"
+    assert run.stdout == "roll/known already explains this log (exact): Known\n"
     assert desk.files() == before
     assert desk.new("roll/again", "--force", log=log).exit_code == 0
     assert "duplicate: roll/known may be about the same" in desk.files()["en/roll/again.md"]
