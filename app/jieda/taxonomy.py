@@ -52,6 +52,11 @@ class Taxonomy:
         tags: Mapping[str, Tag] = getattr(self, name)
         return tags
 
+    def name_of(self, facet: str, value: str, lang: Language) -> str:
+        """Return the name of a tag; `value` itself where there is no such tag."""
+        tag = self.facet(facet).get(value)
+        return tag.name[lang] if tag else value
+
     @property
     def packages(self) -> Mapping[str, str]:
         """The framework of each package whose name differs from its framework's."""

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from jieda.diagnosis.answers import Verdict
-from jieda.presentation.fence import Fence, drawn
+from jieda.presentation.fence import Fence, random_fence
 from jieda.presentation.validity_text import validity_texts
 
 Json = dict[str, Any]
@@ -94,7 +94,7 @@ def _pick_value(value: Any, view: View, name: str) -> Any:
 
 def diagnosis_text(found: Json, t: T) -> str:
     """Describe the matches with the fix, or the recognized errors and similar entries."""
-    fence = drawn(str(found))
+    fence = random_fence(str(found))
     lines = [t("diagnosis.ask") if "asks" in found else t(f"diagnosis.verdict.{found['outcome']}")]
     last = found.get("advice", "")
     if found["outcome"] in {Verdict.NEAR, Verdict.UNKNOWN}:
@@ -121,7 +121,7 @@ def _match(number: int, match: Json, fence: Fence, t: T) -> Iterator[str]:
 
 def search_text(found: Json, t: T) -> str:
     """List the hits by rank; a note that nothing fits well comes first."""
-    fence, hits = drawn(str(found)), found.get("hits", [])
+    fence, hits = random_fence(str(found)), found.get("hits", [])
     lines, rest = [], [*_next_page(found, t), found.get("advice", "")]
     if found.get("weak"):
         lines, rest = [found["advice"]], []
@@ -141,7 +141,7 @@ def search_text(found: Json, t: T) -> str:
 
 def entry_text(entry: Json, t: T) -> str:
     """Return the entry, or a part of it, as text."""
-    fence = drawn(str(entry))
+    fence = random_fence(str(entry))
     notes = [t("entry.stale")] if entry.get("stale") else []
     sections = t("agents.sections", names=", ".join(entry.get("sections", ())))
     held = t("list.semicolon").join(validity_texts(entry, t))
@@ -156,7 +156,7 @@ def listing_text(found: Json, t: T) -> str:
         lines.append(f"{t('facet.kind' if facet == 'kind' else f'facets.{facet}')}:")
         lines += [f"- {tag['id']}: {tag['name']} ({tag['count']})" for tag in tags]
     return "\n".join(
-        [*lines, *_list_entries(found.get("items", ()), drawn(str(found)), t), *_next_page(found, t)]
+        [*lines, *_list_entries(found.get("items", ()), random_fence(str(found)), t), *_next_page(found, t)]
     )
 
 

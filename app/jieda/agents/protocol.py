@@ -100,7 +100,7 @@ class Handlers:
         except JiedaError as error:
             raise await _protocol_error(context, error, lang, str(params.uri)) from error
         text = f"# {entry.title}\n\n{entry.markdown.strip()}"
-        text = fence.drawn(text).around(entry.id, text)
+        text = fence.random_fence(text).around(entry.id, text)
         contents = types.TextResourceContents(uri=str(params.uri), mime_type=resources.MEDIA_TYPE, text=text)
         return types.ReadResourceResult(contents=[contents])
 

@@ -22,7 +22,7 @@ from jieda.entry import Language
 from jieda.locales.translations import Translations
 from jieda.log.lines import SEARCHED
 from jieda.presentation.annotations import FORMS
-from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_text, explained
+from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_evidence, as_text
 from jieda.usecases.long_logs import diagnose_log, window
 
 CHUNK = 1 << 20
@@ -181,7 +181,7 @@ def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[s
     elif options.form == "json":
         answer = told.diagnosis(found.diagnosis).model_dump_json(indent=2)
     elif options.explain:
-        answer = explained(found.diagnosis, t)
+        answer = as_evidence(found.diagnosis, t)
     else:
         answer = as_text(found.diagnosis, t, lambda _: "", COLORS if _uses_color() else PLAIN)
     return answer, found.confidence

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 
 from jieda.presentation import schemas
-from jieda.presentation.diagnosis_text import printable
+from jieda.presentation.diagnosis_text import error_text, printable
 
 Form = Callable[[schemas.ApiDiagnosis, Callable[..., str], str], str]
 MOST = 3
@@ -60,8 +60,7 @@ def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[tu
         text = "\n".join(filter(None, [*said, "", match.fix.strip(), "", match.url]))
         yield *LEVELS.get(match.confidence, HINT), line.line if line else 1, match.title, text
     for error in found.errors[:MOST] if not found.matches else ():
-        message = printable(f"{error.type}: {error.message}" if error.message else error.type)
-        yield *HINT, error.line, t("diagnosis.none"), message
+        yield *HINT, error.line, t("diagnosis.none"), error_text(error.type, error.message)
 
 
 def _escaped(text: str, others: str = "") -> str:

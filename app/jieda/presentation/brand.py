@@ -47,7 +47,7 @@ def style_sheet(site: SiteTexts) -> str:
     if not site.accent:
         return ""
     light = _tokens(_shades(site.accent, toward=BLACK, ground=WHITE, on=WHITE))
-    accent = site.accent_dark or _lightened(site.accent)
+    accent = site.accent_dark or _lighten(site.accent)
     dark = _tokens(_shades(accent, toward=WHITE, ground=DARK_GROUNDS[1], on=BLACK))
     return (
         f":root {{ {light} }}\n"
@@ -67,7 +67,7 @@ def _tokens(shades: Iterator[tuple[str, str]]) -> str:
     return " ".join(f"{name}: {value};" for name, value in shades)
 
 
-def _lightened(accent: str) -> str:
+def _lighten(accent: str) -> str:
     """Lighten the accent until it is readable on a dark background."""
     tries = (mixed(accent, WHITE, share / 10) for share in range(10))
     return next((each for each in tries if lowest_contrast(each, DARK_GROUNDS) >= READABLE + 1), WHITE)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from jieda.diagnosis.answers import Diagnosis, Evidence, Match, Near, Verdict
+from jieda.diagnosis.answers import Diagnosis, Match, Near, Verdict
 
 Translate = Callable[..., str]
 CONFIDENCE_HEADER = "Jieda-Confidence"
@@ -42,11 +42,11 @@ def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], p
         for number, match in enumerate(diagnosis.matches, 1)
     ]
     if blocks and diagnosis.verdict is Verdict.POSSIBLE:
-        blocks.insert(0, _possible(diagnosis, t, paint))
-    told = blocks or [_nothing(diagnosis, t, paint)]
+        blocks.insert(0, _introduction(diagnosis, t, paint))
+    blocks = blocks or [_nothing(diagnosis, t, paint)]
     if diagnosis.parts:
-        told = [iter([read_lines_text(diagnosis.parts, t)]), *told]
-    return "\n\n".join("\n".join(block) for block in told) + "\n"
+        blocks.insert(0, [read_lines_text(diagnosis.parts, t)])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
 def read_lines_text(parts: Iterable[tuple[int, int]], t: Translate) -> str:
@@ -55,7 +55,7 @@ def read_lines_text(parts: Iterable[tuple[int, int]], t: Translate) -> str:
     return str(t("diagnosis.read_lines", lines=lines))
 
 
-def _possible(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
+def _introduction(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
     """Introduce possible matches, or ask which framework is meant."""
     if diagnosis.asks:
         names = t("list.join").join(diagnosis.asks)
@@ -92,13 +92,12 @@ def _nothing(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
     clean = diagnosis.verdict is Verdict.NO_ERROR
     yield f"{paint.strong}{t('diagnosis.no_error' if clean else 'diagnosis.none')}{paint.off}"
     for error in diagnosis.errors[:MAX_MATCHED]:
-        message = f"{error.type}: {error.message}" if error.message else error.type
         times = f"  ×{error.count}" if error.count > 1 else ""
-        yield _line(error.line, printable(message) + times, t, paint)
+        yield _line(error.line, error_text(error.type, error.message) + times, t, paint)
     if diagnosis.near:
         yield t("diagnosis.similar" if clean else "diagnosis.nearest")
         for near in diagnosis.near:
-            shares = shared_by(near, diagnosis.framework, t)
+            shares = describe_near(near, diagnosis.framework, t)
             about = "  ".join(filter(None, (near.entry.id, near.edition.applies_to, shares)))
             yield f"   {near.edition.title}  {paint.faint}{about}{paint.off}"
     if diagnosis.query:
@@ -107,7 +106,12 @@ def _nothing(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
         yield t("diagnosis.search_instead", query=printable(words))
 
 
-def shared_by(near: Near, framework: str, t: Translate) -> str:
+def error_text(kind: str, message: str) -> str:
+    """Return an error in one line."""
+    return printable(f"{kind}: {message}" if message else kind)
+
+
+def describe_near(near: Near, framework: str, t: Translate) -> str:
     """Describe what a similar entry has in common with a log of `framework`; empty where there is nothing."""
     if near.foreign:
         return str(t("diagnosis.foreign", entry=near.entry.framework, log=framework))
@@ -129,27 +133,24 @@ def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str
     page of an entry id."""
     if not diagnosis.matches or diagnosis.asks:
         return ""
-    return _quoted_match(diagnosis.matches[0], t, address)
-
-
-def _quoted_match(match: Match, t: Translate, address: Callable[[str], str]) -> str:
+    match = diagnosis.matches[0]
     title = re.sub(r"([\[\]])", r"\\\1", match.edition.title)
     parts = [f"**{t(f'confidence.{match.confidence}')}** · [{title}]({address(match.entry.id)})"]
     if match.matched:
-        parts.append(_fenced("\n".join(line.text.strip() for line in match.matched)))
+        parts.append(_code_block("\n".join(line.text.strip() for line in match.matched)))
     if match.edition.answer:
         parts.append(f"**{match.edition.answer.title}**\n\n{match.edition.answer.markdown.strip()}")
     return "\n\n".join(parts) + "\n"
 
 
-def _fenced(text: str) -> str:
+def _code_block(text: str) -> str:
     """Return `text` as a code block, in a fence longer than any inside it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
 
 
-def explained(diagnosis: Diagnosis, t: Translate) -> str:
+def as_evidence(diagnosis: Diagnosis, t: Translate) -> str:
     """Return a table for each match and each similar entry, ending in a line break."""
     verdict = t(f"diagnosis.verdict.{diagnosis.verdict}")
     answers: list[Match | Near] = [*diagnosis.matches, *diagnosis.near]
@@ -161,9 +162,5 @@ def _table(one: Match | Near, t: Translate) -> Iterator[str]:
     word = t(f"diagnosis.confidence.{one.confidence}") if isinstance(one, Match) else t("diagnosis.near")
     yield f"{one.score:+7.2f}  {one.entry.id}  [{word}]"
     for evidence in one.evidence:
-        yield f"  {evidence.log_odds:+7.2f}  {_described(evidence, t)}"
-
-
-def _described(evidence: Evidence, t: Translate) -> str:
-    kind, shown = t(f"diagnosis.evidence.{evidence.kind}"), printable(evidence.detail)
-    return f"{kind}: {shown}" if shown else kind
+        parts = t(f"diagnosis.evidence.{evidence.kind}"), printable(evidence.detail)
+        yield f"  {evidence.log_odds:+7.2f}  {': '.join(filter(None, parts))}"

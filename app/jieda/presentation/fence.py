@@ -26,7 +26,7 @@ class Fence:
         return f"</entry {self.mark}>"
 
 
-def drawn(content: str) -> Fence:
+def random_fence(content: str) -> Fence:
     """Return a random fence whose mark does not occur in `content`: for responses that may differ each time."""
     mark = f"{randbelow(MARKS):06}"
     while mark in content:
@@ -34,7 +34,7 @@ def drawn(content: str) -> Fence:
     return Fence(mark)
 
 
-def derived(content: str) -> Fence:
+def derived_fence(content: str) -> Fence:
     """Return the fence of `content`: the same in every process, unpredictable for its authors, and absent from it."""
     digest = hashlib.sha256(content.encode()).hexdigest()
     while digest[:DIGITS] in content:

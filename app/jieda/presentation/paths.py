@@ -66,15 +66,11 @@ API_ENTRY = f"{API}/entries/{{framework}}/{{slug}}"
 API_DIAGNOSE = f"{API}/diagnose"
 API_DIAGNOSE_TEXT = f"{API}/diagnose.txt"
 API_OUTCOMES = f"{API}/outcomes"
-API_FRAMEWORKS = f"{API}/frameworks"
-API_KINDS = f"{API}/kinds"
-API_TOPICS = f"{API}/topics"
-API_ERROR_TYPES = f"{API}/error-types"
 API_TAGS: Mapping[str, str] = {
-    "framework": API_FRAMEWORKS,
-    "kind": API_KINDS,
-    "topic": API_TOPICS,
-    "error_type": API_ERROR_TYPES,
+    "framework": f"{API}/frameworks",
+    "kind": f"{API}/kinds",
+    "topic": f"{API}/topics",
+    "error_type": f"{API}/error-types",
 }
 """By facet."""
 API_PROBLEMS = f"{API}/problems"

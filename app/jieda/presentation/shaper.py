@@ -65,7 +65,7 @@ def fix_of(edition: Edition) -> str:
     return edition.answer.markdown if edition.answer else ""
 
 
-def told_by_file(entry: Entry, edition: Edition) -> dict[str, Any]:
+def file_fields(entry: Entry, edition: Edition) -> dict[str, Any]:
     """Return the remaining fields of an edition's file, in the form that `jieda load` takes."""
     return {
         "signatures": tuple(signature_data(each) for each in entry.signatures),
@@ -197,7 +197,7 @@ class Shaper:
             related=tuple(self.related(other, read.summary.related) for other in read.related),
             source=edition.source,
             generation=self.snapshot.generation,
-            **told_by_file(read.entry, edition),
+            **file_fields(read.entry, edition),
         )
 
     def diagnosis(self, diagnosis: Diagnosis) -> schemas.ApiDiagnosis:
@@ -309,8 +309,7 @@ class Shaper:
 
     def label(self, facet: str, value: str) -> str:
         """Return the name of a tag; its id where the taxonomy lacks it."""
-        tags = self.snapshot.library.taxonomy.facet(facet)
-        return tags[value].name[self.lang] if value in tags else value
+        return self.snapshot.library.taxonomy.name_of(facet, value, self.lang)
 
 
 @dataclass(frozen=True, slots=True)

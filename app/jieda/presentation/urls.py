@@ -3,11 +3,11 @@ entry answers. No other module builds URLs."""
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape, unescape
 from pathlib import Path
-from typing import Protocol, Self, cast
+from typing import Concatenate, Self
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from jieda.entry import Language
@@ -30,30 +30,24 @@ ISSUE_SEARCH: Mapping[str, str] = {
 """Issue search URLs, by the first label of a repository's host."""
 
 
-class InLanguage(Protocol):
-    """Returns the URL of a page in a language; empty parameters are left out, iterables repeat their parameter."""
-
-    def __call__(self, lang: Language, **params: Parameter) -> str: ...
-
-
-class InAll(Protocol):
-    """Returns a URL without a language; parameters as for `InLanguage`."""
-
-    def __call__(self, **params: Parameter) -> str: ...
+InLanguage = Callable[Concatenate["Urls", Language, ...], str]
+"""Returns the URL of a page in a language; empty parameters are left out, iterables repeat their parameter."""
+WithoutLanguage = Callable[Concatenate["Urls", ...], str]
+"""Returns a URL without a language; parameters as for `InLanguage`."""
 
 
-def _page(template: str) -> InLanguage:
-    def address(self: "Urls", lang: Language, **params: Parameter) -> str:
+def _in_language(template: str) -> InLanguage:
+    def url(self: "Urls", lang: Language, **params: Parameter) -> str:
         return self.path(template, lang=lang) + _query(params)
 
-    return cast("InLanguage", address)
+    return url
 
 
-def _same(template: str) -> InAll:
-    def address(self: "Urls", **params: Parameter) -> str:
+def _without_language(template: str) -> WithoutLanguage:
+    def url(self: "Urls", **params: Parameter) -> str:
         return self.path(template) + _query(params)
 
-    return cast("InAll", address)
+    return url
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +61,24 @@ class Urls:
     base_url: str = ""
     static_digests: Mapping[str, str] = field(default_factory=dict)
 
-    home = _page(paths.HOME)
-    search = _page(paths.SEARCH)
-    diagnose = _page(paths.DIAGNOSE)
-    entries = _page(paths.ENTRIES)
-    about = _page(paths.ABOUT)
-    workbench = _page(paths.WORKBENCH)
-    maintain = _page(paths.MAINTAIN)
-    feed = _page(paths.FEED)
-    opensearch = _page(paths.OPENSEARCH)
-    root = _same(paths.ROOT)
-    sitemap = _same(paths.SITEMAP)
-    preferences = _same(paths.PREFERENCES)
-    mcp = _same(paths.MCP)
-    openapi = _same(paths.OPENAPI)
-    api_search = _same(paths.API_SEARCH)
-    api_suggest = _same(paths.API_SUGGEST)
-    api_entries = _same(paths.API_ENTRIES)
-    api_outcomes = _same(paths.API_OUTCOMES)
+    home = _in_language(paths.HOME)
+    search = _in_language(paths.SEARCH)
+    diagnose = _in_language(paths.DIAGNOSE)
+    entries = _in_language(paths.ENTRIES)
+    about = _in_language(paths.ABOUT)
+    workbench = _in_language(paths.WORKBENCH)
+    maintain = _in_language(paths.MAINTAIN)
+    feed = _in_language(paths.FEED)
+    opensearch = _in_language(paths.OPENSEARCH)
+    root = _without_language(paths.ROOT)
+    sitemap = _without_language(paths.SITEMAP)
+    preferences = _without_language(paths.PREFERENCES)
+    mcp = _without_language(paths.MCP)
+    openapi = _without_language(paths.OPENAPI)
+    api_search = _without_language(paths.API_SEARCH)
+    api_suggest = _without_language(paths.API_SUGGEST)
+    api_entries = _without_language(paths.API_ENTRIES)
+    api_outcomes = _without_language(paths.API_OUTCOMES)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -217,7 +211,7 @@ def issue_search(repository: str, query: str) -> str:
     return template.replace("{repository}", repository.rstrip("/")).replace("{query}", quote(query, safe=""))
 
 
-def filled(template: str, **values: str) -> str:
+def fill_in(template: str, **values: str) -> str:
     """Replace each `{name}` in `template` by its URL-quoted value; an empty template stays empty."""
     for name, value in values.items():
         template = template.replace(f"{{{name}}}", quote(value, safe=""))

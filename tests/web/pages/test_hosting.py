@@ -207,11 +207,11 @@ def test_no_entry_closes_its_fence_in_llms_full_nor_its_link_in_llms(
 
 
 def test_a_fence_is_one_that_its_content_does_not_hold() -> None:
-    first = fence.derived("content").mark
-    assert fence.derived("content").mark == first
-    assert fence.derived("content ").mark != first
+    first = fence.derived_fence("content").mark
+    assert fence.derived_fence("content").mark == first
+    assert fence.derived_fence("content ").mark != first
     all_but_one = " ".join(f"{number:06}" for number in range(fence.MARKS) if number != 271828)
-    assert fence.drawn(all_but_one[:700_000]).mark not in all_but_one[:700_000]
+    assert fence.random_fence(all_but_one[:700_000]).mark not in all_but_one[:700_000]
 
 
 def test_a_browser_can_add_the_site_as_a_search_engine(client: httpx.Client) -> None:

@@ -19,7 +19,7 @@ from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Entry, Language
 from jieda.errors import RequestError
 from jieda.han import has_han
-from jieda.presentation.diagnosis_text import as_markdown, shared_by
+from jieda.presentation.diagnosis_text import as_markdown, describe_near
 from jieda.search.answers import SearchRequest
 from jieda.usecases.diagnose import diagnose
 from jieda.usecases.search import Found, search
@@ -160,7 +160,7 @@ def verdict_paragraphs(site: Site, diagnosis: Diagnosis, lang: Language) -> Iter
     if diagnosis.matches:
         yield clip(as_markdown(diagnosis, t, partial(address, site, lang)))
     for near in diagnosis.near if not diagnosis.matches else ():
-        shared = shared_by(near, diagnosis.framework, t)
+        shared = describe_near(near, diagnosis.framework, t)
         yield f"- {link_entry(site, near.entry, lang)}{t('list.parenthesis', text=shared) if shared else ''}"
 
 

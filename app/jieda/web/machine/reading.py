@@ -10,7 +10,7 @@ from itertools import chain
 from jieda.content.catalog import beside_framework
 from jieda.content.library import Library
 from jieda.entry import Edition, Entry, Language, Summary
-from jieda.presentation.fence import derived
+from jieda.presentation.fence import derived_fence
 from jieda.presentation.paths import TAG_PAGES
 from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import Urls, rewrite
@@ -173,7 +173,7 @@ def llms_full(context: PageContext, part: int) -> str:
         for each in map(library.entry, ids)
         if each
     }
-    fence = derived("\n".join(whole.values()))
+    fence = derived_fence("\n".join(whole.values()))
     told = context.t("llms.fence", opening=f"<entry {fence.mark} …>", closing=fence.closing)
     parts = [f"# {context.t('site.name')}\n\n> {context.t('llms.summary')}\n\n{told}"]
     for entry_id, text in whole.items():

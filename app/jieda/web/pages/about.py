@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jieda.presentation.urls import filled
+from jieda.presentation.urls import fill_in
 from jieda.version import VERSION
 from jieda.web.pages.context import PageContext, context_anywhere, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
@@ -32,7 +32,7 @@ def about_page(context: PageContext) -> str:
         frameworks=tag_links(context, "framework"),
         version=VERSION,
         generation=context.digest,
-        report=filled(context.site.settings.issue_url, title="", body=""),
+        report=fill_in(context.site.settings.issue_url, title="", body=""),
     )
     head = Head(
         name="about",

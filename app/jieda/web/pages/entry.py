@@ -18,7 +18,7 @@ from jieda.content.catalog import beside_framework
 from jieda.content.read.history import Change, WordPiece
 from jieda.entry import Edition, Entry, Heading, Language, Section, Source, Summary
 from jieda.presentation.reading_form import reading_form
-from jieda.presentation.urls import filled, rewrite
+from jieda.presentation.urls import fill_in, rewrite
 from jieda.presentation.validity_text import validity_texts
 from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
@@ -244,7 +244,7 @@ def _report_address(context: PageContext, entry: Entry, edition: Edition) -> str
     address = context.urls.absolute(context.urls.entry(edition.lang, entry.id))
     body = context.t("report.body", address=address, edition=edition.lang.value, generation=context.digest)
     title = context.t("report.title", title=edition.title)
-    return filled(context.site.settings.issue_url, title=title, body=body)
+    return fill_in(context.site.settings.issue_url, title=title, body=body)
 
 
 def _article_data(context: PageContext, entry: Entry, edition: Edition) -> dict[str, object]:

@@ -81,8 +81,7 @@ class Pager:
 
 def name_of(context: PageContext, facet: str, value: str) -> str:
     """Return the name of a tag in the reader's language; its id where the taxonomy lacks it."""
-    tags = context.library.taxonomy.facet(facet)
-    return tags[value].name[context.lang] if value in tags else value
+    return context.library.taxonomy.name_of(facet, value, context.lang)
 
 
 def tag_choices(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
-from jieda.presentation.urls import filled, issue_search, rewrite
+from jieda.presentation.urls import fill_in, issue_search, rewrite
 from jieda.search.show.snippet import merged, whole_name
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.parts import (
@@ -200,8 +200,8 @@ def external_links(
         for tag in repositories
         if words
     ]
-    found.append(PageLink(t("exit.help"), filled(settings.help_url, query=words)))
+    found.append(PageLink(t("exit.help"), fill_in(settings.help_url, query=words)))
     title = t("exit.missing_title", what=failure or words[:80] or t("exit.missing_what"))
     body = t("exit.missing_body", failure=failure or "–", framework=name or "–", generation=context.digest)
-    found.append(PageLink(t("exit.missing"), filled(settings.issue_url, title=title, body=body)))
+    found.append(PageLink(t("exit.missing"), fill_in(settings.issue_url, title=title, body=body)))
     return tuple(link for link in found if link.url)

@@ -10,7 +10,7 @@ from jieda.content.read.history import WordPiece, blocks_between
 from jieda.diagnosis.answers import Match
 from jieda.entry import Kind, Language, Problem
 from jieda.presentation.problem_text import problem_text
-from jieda.presentation.urls import filled
+from jieda.presentation.urls import fill_in
 from jieda.usecases.entries import ReadEntry
 from jieda.usecases.workbench.desk import OpenedEdition
 from jieda.usecases.workbench.draft import where_of
@@ -248,7 +248,7 @@ def _host(context: PageContext, form: Form, lang: Language) -> PageLink | None:
         path = context.site.desk.directory_of(form.id).resolve() / where_of(form.id, lang)
         url = edit_address(settings, form.id, lang, path)
         return PageLink(context.t("bench.host_edit"), url) if url else None
-    url = filled(settings.new_url, path=where_of(form.id, lang), content=text) if text else ""
+    url = fill_in(settings.new_url, path=where_of(form.id, lang), content=text) if text else ""
     return PageLink(context.t("bench.host_new"), url) if url else None
 
 
