@@ -67,7 +67,7 @@ def test_what_is_kept_of_a_word_and_what_is_read_again_tell_the_same() -> None:
     for most in (0, 1000):
         with patch.object(embedded, "MOST_ROWS", most), TestIndexOfSegments().index(made) as index:
             assert isinstance(index, EmbeddedIndex)
-            found = embedded.pooled(index.collection, WEIGHTING, ("t:a", "t:b"))
+            found = embedded.make_pool(index.collection, WEIGHTING, ("t:a", "t:b"))
             told.append(found.shares([2, 0, 2, 3]))
     assert told[0] == told[1]
     assert told[0][0] == told[0][2]

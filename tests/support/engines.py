@@ -14,7 +14,17 @@ from math import log
 import numpy as np
 from jieda.search import weights
 from jieda.search.answers import FacetCount
-from jieda.search.index.document import ELSEWHERE, ZONES, Document, IndexedText, held
+from jieda.search.index.document import (
+    ELSEWHERE,
+    ZONES,
+    Document,
+    Held,
+    IndexedText,
+    between,
+    flags,
+    left_edge,
+    right_edge,
+)
 from jieda.search.index.protocol import WRITTEN_BITS, Columns, Lookup, Postings, ScoredDocument, Share
 from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm
 from jieda.search.rank.ranker import Contribution
@@ -361,8 +371,23 @@ class DictionaryFound:
         for passage, at in occurrences(document, self._wanted.phrase):
             if self._wanted.writing and passage.region != ELSEWHERE:
                 separators = passage.separators[at : at + len(self._wanted.writing)]
-                found |= held(self._wanted.writing, separators) << (WRITTEN_BITS * passage.region)
+                found |= self._held(self._wanted.writing, separators) << (WRITTEN_BITS * passage.region)
         return found
+
+    @staticmethod
+    def _held(typed: Sequence[str], separators: Sequence[str]) -> Held:
+        """Return how a place with all words of a typed text matches it; both have the same length."""
+        (left, starts), (right, ends) = (
+            left_edge(typed[0], separators[0]),
+            right_edge(typed[-1], separators[-1]),
+        )
+        inner = [between(one, other) for one, other in zip(typed[1:-1], separators[1:-1], strict=True)]
+        return flags(
+            fits=left and right,
+            alone=starts and ends,
+            same=all(same for same, _ in inner),
+            alike=all(alike for _, alike in inner),
+        )
 
     def _best(self, chosen: Sequence[bool], limit: int) -> tuple[ScoredDocument, ...]:
         standings = self._standings

@@ -245,8 +245,7 @@ class ClusterIndex(EmbeddedIndex):
     def find(self, wanted: Lookup) -> ClusterResult:
         """Fetch and judge a window. Raises ClusterUnavailable, IndexUnreadable."""
         size = min(WIDEST, max(self._window, wanted.window))
-        required = self._required(wanted.required)
-        dropped = required is not None and not required.any()
+        dropped = bool(wanted.required) and not self.holding_all(wanted.required).any()
         held = [] if dropped else [phrase_query(one) for one in wanted.required]
         among = [*self._admitted_queries(wanted.within), *held]
         filters = [*filter_queries(wanted.filters), *among]

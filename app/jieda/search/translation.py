@@ -21,7 +21,7 @@ from jieda.analysis.words import Folder, Stemmer, is_function_word
 from jieda.disk import read_plain
 from jieda.errors import SettingsError
 from jieda.han import has_han
-from jieda.search.index.array_file import Array, Occurrences, Table, kept_arrays, table_arrays
+from jieda.search.index.array_file import Array, Occurrences, Table, cached_arrays, table_arrays
 
 LARGEST = 64 << 20
 """Most bytes of a dictionary file; CC-CEDICT has ten million."""
@@ -159,7 +159,7 @@ def open_dictionary(path: Path, data: Path, code: str) -> Dictionary:
         content = _content(path)
         key = hashlib.sha256(code.encode() + content).hexdigest()[:32]
         return MappedDictionary(
-            kept_arrays([data / FOLDER], key, lambda: dictionary_arrays(read_cedict(path, content)))
+            cached_arrays([data / FOLDER], key, lambda: dictionary_arrays(read_cedict(path, content)))
         )
     except SettingsError as error:
         raise SettingsError([f"{SETTING}: {problem}" for problem in error.problems]) from error

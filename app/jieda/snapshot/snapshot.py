@@ -288,11 +288,11 @@ def _diagnoser(  # noqa: PLR0913, PLR0917 - what diagnosis is made of
 
 
 def _known(generation: Generation, index: EmbeddedIndex, background: CountedWords) -> DiagnosisData:
-    header, samples = generation.header, generation.sample_counts()
+    header, telling = generation.header, index.tagged(TELLING)
     return DiagnosisData(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
-        samples={each: count for each, count in samples.items() if index.is_tagged(TELLING, each)},
+        samples={each: count for each, count in generation.sample_counts().items() if each in telling},
         words=index.failure_terms,
         background=background,
         counts=header.counts,

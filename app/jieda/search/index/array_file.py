@@ -266,17 +266,17 @@ def table_arrays(name: str, found: Occurrences) -> dict[str, Array]:
 log = logging.getLogger(__name__)
 
 
-def kept_arrays(
+def cached_arrays(
     folders: Sequence[Path], key: str, make: Callable[[], Mapping[str, Array]]
 ) -> dict[str, Array]:
     """Return the arrays cached in one of `folders` under `key`. If there are none, or damaged ones, make them and cache
     them in the first writable folder, from which other keys are removed. Raises JiedaError if nothing can be cached,
     and what `make` raises."""
-    found = (arrays for folder in folders if (arrays := _kept(folder / key)))
-    return next(found, None) or _made(folders, key, make())
+    found = (arrays for folder in folders if (arrays := _read_cached(folder / key)))
+    return next(found, None) or _write_cached(folders, key, make())
 
 
-def _kept(folder: Path) -> dict[str, Array]:
+def _read_cached(folder: Path) -> dict[str, Array]:
     """Return the arrays in a folder; empty if there are none, or damaged ones."""
     for file in folder.glob(f"*{SUFFIX}"):
         try:
@@ -286,20 +286,23 @@ def _kept(folder: Path) -> dict[str, Array]:
     return {}
 
 
-def _made(folders: Sequence[Path], key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def _write_cached(folders: Sequence[Path], key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
     for place in chain(folders, temporary_folders()):
         try:
-            made = _written(place, key, arrays)
+            written = _write_aside(place, key, arrays)
         except OSError as error:
             level = logging.DEBUG if place in folders[:-1] else logging.WARNING
             log.log(level, "nothing can be kept in %s: %s", place, error)
-        else:
-            _sweep(place, key if place in folders else "")
-            return made
+            continue
+        others = [one for one in place.iterdir() if one.name != key and not one.name.startswith(BUILDING)]
+        # A temporary folder goes at once: mapped files stay readable.
+        for stale in others if place in folders else [place]:
+            shutil.rmtree(stale, ignore_errors=True)
+        return written
     raise JiedaError(f"{folders[-1]}: nothing can be kept there or in a temporary directory")
 
 
-def _written(folder: Path, key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def _write_aside(folder: Path, key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Write the arrays, renamed into place when complete: others may read, or write the same. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=BUILDING, dir=folder) as aside:
@@ -307,14 +310,3 @@ def _written(folder: Path, key: str, arrays: Mapping[str, Array]) -> dict[str, A
         (folder / key).mkdir(exist_ok=True)
         Path(aside, f"{name}{SUFFIX}").replace(folder / key / f"{name}{SUFFIX}")
     return read_arrays(folder / key, name)
-
-
-def _sweep(folder: Path, kept: str) -> None:
-    """Remove arrays of other sources or other code; mapped files stay readable. If `kept` is empty, remove the folder,
-    which is a temporary one."""
-    if not kept:
-        shutil.rmtree(folder, ignore_errors=True)
-        return
-    for other in folder.iterdir():
-        if other.name != kept and not other.name.startswith(BUILDING):
-            shutil.rmtree(other, ignore_errors=True)

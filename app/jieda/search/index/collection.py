@@ -57,8 +57,11 @@ class Collection:
         self.numbers: tuple[Array, ...] = tuple(
             numbers[end - len(one) : end] for one, end in zip(segments, ends, strict=True)
         )
-        self.places = self._placed()
+        self.places = np.zeros((2, len(self)), dtype=np.int32)
         """The segment of each document, and its number there, shape (2, documents)."""
+        for segment, own in enumerate(self.numbers):
+            here = np.flatnonzero(own >= 0)
+            self.places[0, own[here]], self.places[1, own[here]] = segment, here
         self._weighting = weighting
 
     def __len__(self) -> int:
@@ -73,27 +76,20 @@ class Collection:
         return self.numbers[segment] >= 0
 
     def placed(self, segment: int, numbers: Array) -> Array:
+        """Return the numbers in a segment of those documents that are in it."""
         segments, places = self.places[:, numbers]
         here: Array = places[segments == segment]
         return here
 
-    def _placed(self) -> Array:
-        placed = np.zeros((2, len(self)), dtype=np.int32)
-        for segment, numbers in enumerate(self.numbers):
-            live = np.flatnonzero(numbers >= 0)
-            placed[0, numbers[live]], placed[1, numbers[live]] = segment, live
-        return placed
-
     @cached_property
     def gains(self) -> Scores:
         """Computed on first use: not needed where a cluster selects what is ranked, and the largest array here."""
-        weighting = self._weighting
         lengths = np.zeros((len(ZONES), len(self)))
-        for number, segment in enumerate(self.segments):
-            live = self.live(number)
-            lengths[:, self.numbers[number][live]] = segment.lengths[:, live]
-        weights = np.array([weighting.zones[zone].weight for zone in ZONES])
-        gains: Scores = weights / weighting.norms(lengths.T)
+        for numbers, segment in zip(self.numbers, self.segments, strict=True):
+            live = numbers >= 0
+            lengths[:, numbers[live]] = segment.lengths[:, live]
+        weights = np.array([self._weighting.zones[zone].weight for zone in ZONES])
+        gains: Scores = weights / self._weighting.norms(lengths.T)
         return gains.reshape(-1)
 
 
@@ -155,18 +151,18 @@ def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
     """Return how the phrase at each start matches its spelling `typed`: `document.Held`, shifted to its region."""
     separators = segment.slot_separators
     last = len(typed) - 1
-    left = _looked_up(segment, separators[starts], partial(left_edge, typed[0]))
-    right = _looked_up(segment, separators[starts + last], partial(right_edge, typed[last]))
+    left = _judge_each(segment, separators[starts], partial(left_edge, typed[0]))
+    right = _judge_each(segment, separators[starts + last], partial(right_edge, typed[last]))
     edges = left & right
     inner = np.full(len(starts), 3, dtype=np.uint16)
     for number in range(1, last):
-        inner &= _looked_up(segment, separators[starts + number], partial(between, typed[number]))
+        inner &= _judge_each(segment, separators[starts + number], partial(between, typed[number]))
     regions = segment.slot_places[starts] % REGIONS
     held = FLAGS[edges | inner << 2] << (WRITTEN_BITS * regions).astype(np.uint16)
     return np.where(regions == ELSEWHERE, np.uint16(Held.NONE), held)
 
 
-def _looked_up(segment: Segment, separators: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
+def _judge_each(segment: Segment, separators: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
     """Return the result of `judge` for each separator as bits 1 and 2; each distinct separator is judged once."""
     bits = np.zeros(len(segment.separators), dtype=np.uint16)
     occurs = np.zeros(len(segment.separators), dtype=np.bool_)
@@ -196,14 +192,12 @@ class FacetColumns:
         self._documents: dict[str, Array] = {}
         self._numbers: dict[str, Array] = {}
         self._firsts: dict[str, Array] = {}
-        self._carriers: dict[str, Array] = {}
         for facet, values in rows.items():
             held = [np.concatenate(values[value]) for value in self.values[facet]]
             counts = [len(documents) for documents in held]
             self._documents[facet] = np.concatenate([np.zeros(0, dtype=np.int32), *held])
             self._numbers[facet] = np.repeat(np.arange(len(counts)), counts)
             self._firsts[facet] = np.cumsum([0, *counts[:-1]])
-            self._carriers[facet] = np.unique(self._documents[facet])
 
     def passing(self, filters: Filters, without: str = "") -> Mask | None:
         """Return the mask of documents that pass all filters but the one on the facet `without`; None if all do."""
@@ -243,9 +237,9 @@ class FacetColumns:
         found: Array = np.sort(self._documents[facet][self._numbers[facet] == place])
         return found
 
-    def carriers(self, facet: str) -> Array:
+    def tagged(self, facet: str) -> Array:
         """Return the documents that have any value of a facet, ascending."""
-        return self._carriers.get(facet, np.zeros(0, dtype=np.int32))
+        return np.unique(self._documents.get(facet, np.zeros(0, dtype=np.int32)))
 
     def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
         mask = np.zeros(self.size, dtype=np.bool_)
@@ -264,10 +258,9 @@ class EmbeddedLexicon:
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self.frequency = lru_cache(KNOWN_TERMS)(self._frequency)
-        self._held = lru_cache(len(collection.segments))(self._held_terms)
+        self._are_held = lru_cache(len(collection.segments))(self._are_terms_held)
 
     def vocabulary(self, prefix: str) -> Sequence[str]:
-        """Return all index terms that start with `prefix`, sorted."""
         found = merge(*(self._prefixed(place, prefix) for place in range(len(self._collection.segments))))
         return [term for term, _ in groupby(found)]
 
@@ -279,7 +272,6 @@ class EmbeddedLexicon:
         return False
 
     def are_neighbors(self, first: str, second: str) -> bool:
-        """Whether some text has `second` after `first` with a space or a hyphen between them."""
         for place, segment in enumerate(self._collection.segments):
             starts = apart_starts(segment, first, second)
             if len(self._collection.renumbered(place, documents_of(segment, starts))):
@@ -300,10 +292,10 @@ class EmbeddedLexicon:
         terms, live = segment.terms.strings.slice(numbers), self._collection.live(place)
         if live.all():
             return terms
-        held = self._held(place)[numbers.start : numbers.stop]
-        return [term for term, count in zip(terms, held.tolist(), strict=True) if count]
+        held = self._are_held(place)[numbers.start : numbers.stop]
+        return [term for term, is_held in zip(terms, held.tolist(), strict=True) if is_held]
 
-    def _held_terms(self, place: int) -> Array:
+    def _are_terms_held(self, place: int) -> Array:
         """Return the mask of the terms of a segment that some live document holds."""
         found: Array = self._collection.segments[place].term_frequencies(self._collection.live(place)) > 0
         return found
@@ -322,18 +314,13 @@ class FailureTerms:
         """Number of documents that have any."""
 
     def holders(self, word: str) -> tuple[Array, Array]:
-        found = [
-            (numbers[numbers >= 0], counts[numbers >= 0])
-            for place, segment in enumerate(self._collection.segments)
-            if (rows := segment.failure_terms.rows(word)) is not None
-            for counts in (segment.failure_terms.columns[1][rows],)
-            for numbers in (self._collection.numbers[place][segment.failure_terms.columns[0][rows]],)
-        ]
-        if not found:
-            return NOBODY
-        numbers, counts = (np.concatenate(column) for column in zip(*found, strict=True))
-        order = np.argsort(numbers, kind="stable")
-        return numbers[order], counts[order]
-
-
-NOBODY: tuple[Array, Array] = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
+        numbers, counts = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]
+        for renumber, segment in zip(self._collection.numbers, self._collection.segments, strict=True):
+            if (rows := segment.failure_terms.rows(word)) is not None:
+                documents, frequencies = (column[rows] for column in segment.failure_terms.columns)
+                live = renumber[documents] >= 0
+                numbers.append(renumber[documents[live]])
+                counts.append(frequencies[live])
+        found, held = np.concatenate(numbers), np.concatenate(counts)
+        order = np.argsort(found, kind="stable")
+        return found[order], held[order]

@@ -121,16 +121,15 @@ class IndexedText:
 def separators_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> tuple[str, ...]:
     """Return the text before each atom and after the last one; folded and cut to `LONGEST_SEPARATOR`."""
     found, last = [], 0
-    for start, end in analysis.spans:
-        found.append(text[last:start])
-        last = end
-    found.append(text[last:])
-    return tuple(
-        [
-            separator if separator in PLAIN else _cut(separator if separator.isascii() else fold(separator))
-            for separator in found
-        ]
-    )
+    for start, end in (*analysis.spans, (len(text), 0)):
+        separator, last = text[last:start], end
+        if separator not in PLAIN:
+            separator = separator if separator.isascii() else fold(separator)
+            if len(separator) > LONGEST_SEPARATOR:
+                half = LONGEST_SEPARATOR // 2
+                separator = separator[:half] + separator[-half:]
+        found.append(separator)
+    return tuple(found)
 
 
 def indexed_text(
@@ -139,11 +138,6 @@ def indexed_text(
     """Return an analyzed text, which has at least one atom, as a document keeps it."""
     first, *inner, last = separators_of(text, analysis, fold)
     return IndexedText(region, tuple(analysis.words), (START + first, *inner, last + END), zone)
-
-
-def _cut(separator: str) -> str:
-    half = LONGEST_SEPARATOR // 2
-    return separator if len(separator) <= LONGEST_SEPARATOR else separator[:half] + separator[-half:]
 
 
 def left_edge(typed: str, separator: str) -> tuple[bool, bool]:
@@ -162,18 +156,6 @@ def between(typed: str, separator: str) -> tuple[bool, bool]:
     """Whether an inner separator is as typed, and whether it is at least an equivalent joiner (`-`, `_`, space)."""
     same = typed == separator
     return same, same or bool(JOINERS.fullmatch(typed) and JOINERS.fullmatch(separator))
-
-
-def held(typed: Sequence[str], separators: Sequence[str]) -> Held:
-    """Return how a place with all words of a typed text matches it; `typed` and `separators` have the same length."""
-    (left, starts), (right, ends) = left_edge(typed[0], separators[0]), right_edge(typed[-1], separators[-1])
-    inner = [between(one, other) for one, other in zip(typed[1:-1], separators[1:-1], strict=True)]
-    return flags(
-        fits=left and right,
-        alone=starts and ends,
-        same=all(same for same, _ in inner),
-        alike=all(alike for _, alike in inner),
-    )
 
 
 def flags(*, fits: bool, alone: bool, same: bool, alike: bool) -> Held:
@@ -297,34 +279,22 @@ def zone_texts(
             ("symptom", FRONTS, edition.symptoms),
             ("heading", BODIES, tuple(heading.text for heading in edition.headings if heading.level > 2)),
             ("body", BODIES, tuple(body_lines(edition))),
-            ("aside", BODIES, tuple(aside_lines(edition))),
+            ("aside", BODIES, tuple(body_lines(edition, asides=True))),
         ):
             for text in texts:
                 yield f"{zone}_{lang}", region, text
-    for text in distinct(code for edition in entry.editions.values() for code in edition.code):
+    for text in dict.fromkeys(code for edition in entry.editions.values() for code in edition.code):
         yield "code", BODIES, text
     for line in entry.signature_lines:
         yield "signature", FRONTS, literal_text(line)
     for facet in FACETS:
         for value in facet_values(entry)[facet]:
-            for name in distinct(taxonomy.facet(facet)[value].name[lang] for lang in tag_languages):
+            for name in dict.fromkeys(taxonomy.facet(facet)[value].name[lang] for lang in tag_languages):
                 yield "tag", ELSEWHERE, name
 
 
-def body_lines(edition: Edition) -> Iterator[str]:
-    """Yield the text of an edition, a line for each block."""
+def body_lines(edition: Edition, *, asides: bool = False) -> Iterator[str]:
+    """Yield the text of an edition, a line for each block; if `asides`, the text about other entries instead."""
     for section in edition.sections:
-        if section.key not in ASIDES:
+        if (section.key in ASIDES) is asides:
             yield from section.text.splitlines()
-
-
-def aside_lines(edition: Edition) -> Iterator[str]:
-    """Yield the lines of text about other entries."""
-    for section in edition.sections:
-        if section.key in ASIDES:
-            yield from section.text.splitlines()
-
-
-def distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return `texts` without repeats, in order."""
-    return tuple(dict.fromkeys(texts))

