@@ -63,7 +63,7 @@ def test_a_signature_does_not_find_something_else(line: str, text: str) -> None:
 def test_what_is_no_signature_is_refused_with_a_reason(line: str) -> None:
     with pytest.raises(SignatureSyntaxError) as caught:
         compile_signature_line(line)
-    assert caught.value.message
+    assert str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -117,11 +117,7 @@ _WORD = re.compile(rf"[a-z0-9]+|[{HAN}]")
 
 
 class SignatureSyntaxError(ValueError):
-    """The line cannot be a signature; `message` says why."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    """The line cannot be a signature."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import pytest
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import TokenKind
-from jieda.search.show.snippet import merged
+from jieda.search.snippet import merged
 
 from tests.analysis.cases import FOLDER, Case, read_cases
 

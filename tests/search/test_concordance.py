@@ -6,8 +6,8 @@ from jieda.analysis.pipeline import Glossary
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.search.searcher import Searcher
-from jieda.search.show.concordance import EditionLine, MarkedTerms, Places, lines_of, packed
-from jieda.search.show.concordance import places_of as places_in
+from jieda.search.snippet import EditionLine, MarkedTerms, Places, lines_of, pack_places
+from jieda.search.snippet import places_of as places_in
 from jieda.snapshot.snapshot import Snapshot
 
 QUERIES = (
@@ -36,10 +36,10 @@ def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, 
                 reading = glossary.read(line.text)
                 tokens = (*reading.analysis.tokens, *reading.concepts)
                 for term, (_, start, end, _) in zip(reading.terms, tokens, strict=True):
-                    ((worth, places),) = kept.standing(MarkedTerms.of({term: 0.5}))
+                    ((worth, places),) = kept.find(MarkedTerms.of({term: 0.5}))
                     assert worth == 0.5
                     assert (number, start, end) in places
-                    assert kept.first(term) == places[0] == min(places, key=lambda place: place[0])
+                    assert places[0] == min(places, key=lambda place: place[0])
 
 
 def test_places_are_those_of_the_text_as_it_is_written(glossary: Glossary) -> None:
@@ -48,22 +48,24 @@ def test_places_are_those_of_the_text_as_it_is_written(glossary: Glossary) -> No
     found = {
         texts[line][start:end]: line
         for term in ("x:words", "x:efficient", "x:cuda", "t:显存", "x:kg")
-        for _, standing in places.standing(MarkedTerms.of({term: 1.0}))
-        for line, start, end in standing
+        for _, found in places.find(MarkedTerms.of({term: 1.0}))
+        for line, start, end in found
     }
     assert found == {"words": 3, "eﬃcient": 1, "ＣＵＤＡ": 1, "显存": 1, "顯存": 3, "㎏": 3}
 
 
 def test_terms_that_do_not_occur_stand_nowhere() -> None:
-    places = Places(packed("bab", np.array([(0, 4, 2), (1, 0, 7), (3, 0, 2)])))
+    places = Places(pack_places("bab", np.array([(0, 4, 2), (1, 0, 7), (3, 0, 2)])))
     wanted = MarkedTerms.of({"c": 1.0, "b": 2.0, "\ud800": 3.0, "": 4.0, "a": 5.0})
-    assert list(places.standing(wanted)) == [(2.0, [(0, 4, 6), (3, 0, 2)]), (5.0, [(1, 0, 7)])]
-    assert places.first("c") is None
-    assert not list(Places(packed((), NOWHERE)).standing(wanted))
-    assert not list(places.standing(MarkedTerms.of({})))
+    assert list(places.find(wanted)) == [(2.0, [(0, 4, 6), (3, 0, 2)]), (5.0, [(1, 0, 7)])]
+    assert not list(places.find(MarkedTerms.of({"c": 1.0})))
+    assert not list(Places(pack_places((), NOWHERE)).find(wanted))
+    assert not list(places.find(MarkedTerms.of({})))
 
 
-@pytest.mark.parametrize("damaged", [b"", b"\x01", b"\xff" * 64, packed("a", np.array([(0, 1, 2)]))[:-1]])
+@pytest.mark.parametrize(
+    "damaged", [b"", b"\x01", b"\xff" * 64, pack_places("a", np.array([(0, 1, 2)]))[:-1]]
+)
 def test_what_is_no_places_is_refused(damaged: bytes) -> None:
     with pytest.raises(ValueError, match=r"buffer|reshape"):
         Places(damaged)

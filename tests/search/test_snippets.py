@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest, Snippet
-from jieda.search.show.snippet import LENGTH, joined, opening
+from jieda.search.snippet import LENGTH, joined, opening
 from jieda.snapshot.snapshot import Snapshot
 
 from tests.search.small import MakeSnapshot, ask, concept, error, first, reasons

@@ -17,7 +17,7 @@ from jieda.content.library import Library
 from jieda.entry import Entry, Language
 from jieda.presentation import paths
 from jieda.search.index.document import Document, document_of, keyed_texts
-from jieda.search.show.snippet import opening
+from jieda.search.snippet import opening
 from jieda.search.weights import K1, KIND_WEIGHTS, ZONE_WEIGHTS
 from jieda.web.site import Site
 

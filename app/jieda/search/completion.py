@@ -81,11 +81,6 @@ def loosened(text: str) -> str:
     return SEPARATORS.sub("_", text).strip("_")
 
 
-def starts_word(text: str, at: int) -> bool:
-    """Whether a word starts at offset `at`; every Chinese character starts one."""
-    return WORD_STARTS.match(text, at) is not None
-
-
 def completion_arrays(candidates: Sequence[CompletionCandidate], fold: Fold) -> dict[str, Array]:
     """Return the arrays that a `Completer` reads."""
     folded_by_text = {one.completion.text: fold(one.completion.text) for one in candidates}
@@ -122,12 +117,12 @@ def _word_starts(name: str, texts: Sequence[str]) -> dict[str, Array]:
 
 def _starts(text: str) -> Iterator[tuple[bytes, int]]:
     """Yield the text from each start of a word on, and its byte offset."""
-    encoded = text.encode("utf-8", "surrogatepass")
+    whole = encoded(text)
     byte = before = 0
     for start in WORD_STARTS.finditer(text):
-        byte += len(text[before : start.start()].encode("utf-8", "surrogatepass"))
+        byte += len(encoded(text[before : start.start()]))
         before = start.start()
-        yield encoded[byte:], byte
+        yield whole[byte:], byte
 
 
 LONGEST = 120
@@ -186,9 +181,7 @@ class WordStarts:
 class Completer:
     """Completes against the candidates of a generation. Safe to share between threads."""
 
-    def __init__(
-        self, arrays: Mapping[str, Array], fold: Callable[[str], str], finds: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, arrays: Mapping[str, Array], fold: Fold, finds: Callable[[str], bool]) -> None:
         """`arrays`: from `completion_arrays` with the same `fold`.
 
         `finds`: whether a search for a word of the glossary has hits. It is called once per word, when the word is
@@ -210,7 +203,8 @@ class Completer:
             return ()
         found: dict[Completion, None] = {}
         for number in self._ranked(typed, loosened(typed), lang, limit):
-            completion = self._completion(number)
+            kind: CompletionType = TYPES[int(self._kind[number])]
+            completion = Completion(self._texts.at(number), kind, self._targets.at(number))
             if completion.type is CompletionType.GLOSSARY and not self._finds(completion.text):
                 continue
             found.setdefault(completion)
@@ -245,26 +239,18 @@ class Completer:
     def _inside(
         self, strings: WordStarts, wanted: str, typed: str, loose: str, lang: Language
     ) -> Iterator[int]:
-        bounds = [(self._groups[g], self._groups[g + 1]) for g in map(GROUPS.index, (None, lang, lang.other))]
-        neutral, own, foreign = (
-            (
-                number
-                for number in strings.holding(wanted, *bound)
-                if self._place(number, typed, loose) == INNER
-            )
-            for bound in bounds
-        )
-        yield from merge(neutral, own, key=lambda number: int(self._order[number]))
-        yield from foreign
+        def holding(group: Language | None) -> Iterator[int]:
+            first, end = self._groups[GROUPS.index(group) :][:2]
+            found = strings.holding(wanted, first, end)
+            return (number for number in found if self._place(number, typed, loose) == INNER)
+
+        yield from merge(holding(None), holding(lang), key=lambda number: int(self._order[number]))
+        yield from holding(lang.other)
 
     def _place(self, number: int, typed: str, loose: str) -> int | None:
         """Return where a candidate has the text: as typed if possible, otherwise loosely."""
         place = _place(typed, self._folded.strings.at(number))
         return _place(loose, self._loose.strings.at(number)) if place is None and loose else place
-
-    def _completion(self, number: int) -> Completion:
-        kind: CompletionType = TYPES[int(self._kind[number])]
-        return Completion(self._texts.at(number), kind, self._targets.at(number))
 
 
 def _place(typed: str, text: str) -> int | None:
@@ -273,4 +259,4 @@ def _place(typed: str, text: str) -> int | None:
         return None
     if at == 0:
         return WHOLE if len(typed) == len(text) else PREFIX
-    return WORD_PREFIX if starts_word(text, at) else INNER
+    return WORD_PREFIX if WORD_STARTS.match(text, at) else INNER

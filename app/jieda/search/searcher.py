@@ -6,25 +6,25 @@ from dataclasses import replace
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind, text_of
+from jieda.analysis.words import is_function_word
 from jieda.content.library import Library
-from jieda.entry import Entry
-from jieda.search.answers import Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
+from jieda.entry import Edition, Entry, Language
+from jieda.search.answers import (
+    Hit,
+    Reason,
+    ReasonType,
+    SearchAnswer,
+    SearchRequest,
+    Suggestion,
+    SuggestionType,
+)
 from jieda.search.index.protocol import Index, ScoredDocument
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.query.parser import FrameworkNames, ParsedQuery, QueryParser
 from jieda.search.query.substitutes import QueryTranslator
-from jieda.search.query.words import ClauseKind, Query
-from jieda.search.rank.ranker import Contribution, Ranker, Ranking, telling
-from jieda.search.show.concordance import Concordances, MarkedTerms, ReadPlaces
-from jieda.search.show.snippet import (
-    WORTH_SAYING,
-    exact_elsewhere,
-    exact_reasons,
-    in_other_title,
-    marked_title,
-    reasons,
-    snippet,
-)
+from jieda.search.query.words import ClauseKind, MatchKind, Query
+from jieda.search.rank.ranker import Contribution, Ranker, Ranking, informative_clauses
+from jieda.search.snippet import Concordance, Concordances, MarkedTerms, ReadPlaces, marked_title, snippet
 from jieda.search.translation import Dictionary
 from jieda.search.weights import EXACT_TIER
 from jieda.search.whoosh.language import QueryLanguage, TypedQuery
@@ -39,6 +39,24 @@ CHARACTERS = TokenKind.GRAM.term("")
 LONGEST_QUESTION, LONGEST_LINE = 6, 12
 """Most informative words of a query for which absent words, and absent names, are reported."""
 NAMES = (ClauseKind.CODE, ClauseKind.NAME)
+
+MOST_REASONS = 5
+WORTH_SAYING = 0.04
+"""Share of the score below which a contribution is not shown as a reason."""
+
+BY_ZONE = {
+    "title": ReasonType.TITLE,
+    "alias": ReasonType.ALIAS,
+    "signature": ReasonType.SIGNATURE,
+    "code": ReasonType.IDENTIFIER,
+}
+BY_SOURCE = {
+    MatchKind.GLOSSARY: ReasonType.GLOSSARY,
+    MatchKind.TRANSLATION: ReasonType.GLOSSARY,
+    MatchKind.TYPO: ReasonType.TYPO,
+    MatchKind.IDENTIFIER: ReasonType.IDENTIFIER,
+}
+ORDER = {kind: number for number, kind in enumerate(ReasonType)}
 
 
 class Searcher:
@@ -59,8 +77,9 @@ class Searcher:
         """`embedder` is the one that built the index, if any. `dictionary` translates queries for entries that lack the
         query's language. `read_places` returns the positions of terms in an edition; without it, editions are
         analyzed. Without a `language`, quotes are the only operator."""
-        self._embedder = GuardedEmbedder.of(embedder)
-        self.waits = index.waits or bool(self._embedder and self._embedder.waits)
+        self.analyzer, self.glossary = analyzer, glossary
+        self.embedder = GuardedEmbedder.of(embedder)
+        self.waits = index.waits or bool(self.embedder and self.embedder.waits)
         """Whether a search waits for another process."""
         self.is_remote = index.waits
         """Whether the index is in another process, so that a search may fail."""
@@ -74,27 +93,14 @@ class Searcher:
             index.lexicon.frequency,
             lambda framework: library.counts("framework").get(framework, 0),
         )
-        self._parser = QueryParser(
-            analyzer, glossary, index.lexicon, _translations(library, index, dictionary), names
+        # If every entry has every language, translation gains nothing.
+        translator = (
+            QueryTranslator(dictionary, index.lexicon, library.lacking)
+            if dictionary is not None and library.lacking
+            else None
         )
+        self._parser = QueryParser(analyzer, glossary, index.lexicon, translator, names)
         self._concordances = Concordances(glossary, read_places)
-        self._analyzer = analyzer
-        self._glossary = glossary
-
-    @property
-    def analyzer(self) -> Analyzer:
-        """The analyzer that queries and index share."""
-        return self._analyzer
-
-    @property
-    def embedder(self) -> GuardedEmbedder | None:
-        """The embedder, if there is one."""
-        return self._embedder
-
-    @property
-    def glossary(self) -> Glossary:
-        """The groups of synonyms."""
-        return self._glossary
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Raises IndexUnreadable if the index was damaged while the process ran, ClusterUnavailable if it is remote
@@ -144,8 +150,12 @@ class Searcher:
 
     def known_words(self, text: str) -> tuple[str, ...]:
         """Return the words of `text` in a general dictionary or some entry, each once: no name, token or password."""
-        words = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text))
-        return tuple(word for word in words if self._is_known(word.casefold()))
+        words, frequency = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text)), self._lexicon.frequency
+        return tuple(
+            word
+            for word in words
+            if self.analyzer.is_word(word.casefold()) or frequency(TokenKind.EXACT.term(word.casefold()))
+        )
 
     def has_words(self, text: str) -> bool:
         """Whether each word of `text` occurs in some entry, in any form. Uses the lexicon only."""
@@ -158,12 +168,9 @@ class Searcher:
             for clause in clauses
         )
 
-    def _is_known(self, word: str) -> bool:
-        return self._analyzer.is_word(word) or bool(self._lexicon.frequency(TokenKind.EXACT.term(word)))
-
-    def says(self, word: str) -> bool:
+    def has_word(self, word: str) -> bool:
         """Whether some entry has a case-folded word, in any inflection, or an identifier as it is written."""
-        pieces = self._analyzer.analyze(word).pieces
+        pieces = self.analyzer.analyze(word).pieces
         tokens = (token for piece in pieces for token in piece.tokens if token.end - token.start == len(word))
         kinds = (TokenKind.EXACT, TokenKind.TERM, TokenKind.GRAM)
         return len(pieces) == 1 and any(
@@ -187,25 +194,27 @@ class Searcher:
         for scored, parts in zip(ranking.ranked[start:end], explained, strict=True):
             entry = self._library.entries[scored.id]
             edition = entry.edition(request.lang)
-            exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
+            exact = _exact_reasons(parsed, entry, self.analyzer) if scored.tier == EXACT_TIER else ()
             concordance = self._concordances.of(entry.id, edition)
-            standing = tuple(concordance.places.standing(wanted))
+            marked = tuple(concordance.places.find(wanted))
+            # Found by meaning more than by words.
+            alike = scored.lift > scored.score / 2
             yield Hit(
                 entry=entry,
                 edition=edition,
                 score=round(scored.score, 4),
-                reasons=exact or reasons(parsed, parts, concordance, alike=_is_alike(scored)),
-                elsewhere=exact_elsewhere(exact, edition) if exact else in_other_title(parts, edition.lang),
-                title=marked_title(edition.title, standing),
-                snippet=snippet(concordance.lines, standing),
+                reasons=exact or _reasons(parsed, parts, concordance, alike=alike),
+                elsewhere=_exact_elsewhere(exact, edition) if exact else _in_other_title(parts, edition.lang),
+                title=marked_title(edition.title, marked),
+                snippet=snippet(concordance.lines, marked),
             )
 
     def _meaning(self, query: Query) -> Vector | None:
         """Return the embedding of the query; None where words alone decide."""
-        if self._embedder is None or query.prose <= 0:
+        if self.embedder is None or query.prose <= 0:
             return None
         try:
-            vector: Vector = self._embedder.embed([query.saying], asked=True)[0]
+            vector: Vector = self.embedder.embed([query.saying], asked=True)[0]
         except NotEmbedded:
             return None
         return vector
@@ -213,13 +222,13 @@ class Searcher:
     def _absent_words(self, query: Query) -> Iterator[str]:
         """Yield the words of a question that no entry has. A pasted line is full of words and numbers that vary, and a
         longer one of names as well, so less or nothing is reported for these."""
-        clauses = telling(query.clauses)
-        told = NAMES if len(clauses) > LONGEST_QUESTION else (*NAMES, ClauseKind.WORD)
+        clauses = informative_clauses(query.clauses)
+        kinds = NAMES if len(clauses) > LONGEST_QUESTION else (*NAMES, ClauseKind.WORD)
         for clause in clauses if len(clauses) <= LONGEST_LINE else ():
             variants = (each for way in clause.meant for term in way.terms for each in term.variants)
             literal = clause.alternatives[0].terms
             if (
-                clause.kind in told
+                clause.kind in kinds
                 and all(term.weight >= 1 for term in literal)
                 and not any(map(self._lexicon.frequency, variants))
             ):
@@ -235,15 +244,15 @@ class Searcher:
                     if weight < NOT_MARKED_BELOW:
                         continue
                     for variant in term.variants:
-                        if number and self._is_scrap(variant):
+                        if number and self._is_chance_pair(variant):
                             continue
                         worth = weight / (1 + self._lexicon.frequency(variant))
                         weights[variant] = max(worth, weights.get(variant, 0.0))
         return weights
 
-    def _is_scrap(self, term: str) -> bool:
+    def _is_chance_pair(self, term: str) -> bool:
         """Whether a term is a pair of characters that is no word, such as two from the middle of a word."""
-        return term.startswith(CHARACTERS) and not self._analyzer.is_word(text_of(term))
+        return term.startswith(CHARACTERS) and not self.analyzer.is_word(text_of(term))
 
     def _suggestions(
         self, request: SearchRequest, typed: TypedQuery, ranking: Ranking, *, found: bool
@@ -256,7 +265,7 @@ class Searcher:
             return
         yield from self._filters_to_drop(request.filters, ranking)
         for scored in ranking.near:
-            yield Suggestion(SuggestionType.NEAR_MISS, entry=self._entry(scored))
+            yield Suggestion(SuggestionType.NEAR_MISS, entry=self._library.entries[scored.id])
 
     def _filters_to_drop(self, filters: Filters, ranking: Ranking) -> Iterator[Suggestion]:
         """Suggest each filter without which there are hits; all filters together if dropping one does not suffice."""
@@ -264,29 +273,74 @@ class Searcher:
         if len(wider) > 1:
             wider.append(("", Filters()))
         totals = ranking.totals([less for _, less in wider])
-        some = [(facet, less, total) for (facet, less), total in zip(wider, totals, strict=True)]
-        if any(total for facet, _, total in some if facet):
-            some = [one for one in some if one[0]]
-        for facet, less, total in some:
-            if total:
-                yield Suggestion(SuggestionType.DROP_FILTER, facet=facet, filters=less, count=total)
+        helpful = [(*one, total) for one, total in zip(wider, totals, strict=True) if total]
+        singly = [one for one in helpful if one[0]]
+        for facet, less, total in singly or helpful:
+            yield Suggestion(SuggestionType.DROP_FILTER, facet=facet, filters=less, count=total)
 
     def _is_of(self, scored: ScoredDocument, frameworks: Sequence[str]) -> bool:
         """Whether an entry is for one of `frameworks`, or applies anywhere."""
-        entry = self._entry(scored)
+        entry = self._library.entries[scored.id]
         return bool(frameworks) and (entry.framework in frameworks or entry.applies_anywhere)
 
-    def _entry(self, scored: ScoredDocument) -> Entry:
-        return self._library.entries[scored.id]
+
+def _reasons(
+    parsed: ParsedQuery,
+    contributions: Sequence[Contribution],
+    concordance: Concordance,
+    *,
+    alike: bool = False,
+) -> tuple[Reason, ...]:
+    """Return at most MOST_REASONS reasons, strongest kind first. A word of the query appears once, with its best
+    reason, and a function word only if there is no other. For an entry that is `alike`, found by meaning more than by
+    words, meaning is the first reason."""
+    total = sum(one.score for one in contributions)
+    best: dict[str, Reason] = {}
+    telling = [one for one in contributions if not is_function_word(one.label.casefold())]
+    for one in telling if telling or alike else contributions:
+        if one.score < WORTH_SAYING * total:
+            continue
+        reason, word = _reason(one, parsed, concordance), one.label.casefold()
+        if word not in best or ORDER[reason.type] < ORDER[best[word].type]:
+            best[word] = reason
+    meant = [Reason(ReasonType.MEANING, "")] if alike else []
+    return (*meant, *sorted(best.values(), key=lambda reason: ORDER[reason.type]))[:MOST_REASONS]
 
 
-def _translations(library: Library, index: Index, dictionary: Dictionary | None) -> QueryTranslator | None:
-    """Return None if every entry has every language: translation gains nothing then."""
-    if dictionary is None or not library.lacking:
-        return None
-    return QueryTranslator(dictionary, index.lexicon, library.lacking)
+def _exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tuple[Reason, ...]:
+    """Return the titles and aliases that equal the whole query."""
+    keys = {text_of(key) for key in parsed.query.keys}
+    named = (
+        reason
+        for edition in entry.editions.values()
+        for reason in (
+            Reason(ReasonType.TITLE, edition.title),
+            *(Reason(ReasonType.ALIAS, alias) for alias in edition.aliases),
+        )
+    )
+    return tuple(dict.fromkeys(reason for reason in named if analyzer.key(reason.text) in keys))
 
 
-def _is_alike(scored: ScoredDocument) -> bool:
-    """Whether an entry was found by meaning more than by words."""
-    return scored.lift > scored.score / 2
+def _exact_elsewhere(exact: Sequence[Reason], edition: Edition) -> frozenset[str]:
+    """Return the titles among `_exact_reasons` other than that of `edition`."""
+    return frozenset(each.text for each in exact if each.type is ReasonType.TITLE) - {edition.title}
+
+
+def _in_other_title(contributions: Sequence[Contribution], lang: Language) -> frozenset[str]:
+    """Return the words that occur in the title in the other language, but not in the one in `lang`."""
+    here, there = f"title_{lang}", f"title_{lang.other}"
+    own = {one.label for one in contributions if one.zone == here}
+    return frozenset(one.label for one in contributions if one.zone == there and one.label not in own)
+
+
+def _reason(one: Contribution, parsed: ParsedQuery, concordance: Concordance) -> Reason:
+    kind = BY_SOURCE.get(one.source)
+    if kind is ReasonType.GLOSSARY:
+        via = concordance.surface(one.term)
+        if via.casefold() == one.label.casefold():  # a word inside a longer phrase of the glossary
+            return Reason(ReasonType.TEXT, via)
+        return Reason(kind, one.label, via)
+    if kind is ReasonType.TYPO:
+        typed = next((c.typed for c in parsed.corrections if c.word == one.label), one.label)
+        return Reason(kind, typed, one.label)
+    return Reason(kind or BY_ZONE.get(one.zone.partition("_")[0], ReasonType.TEXT), one.label)

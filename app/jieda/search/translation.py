@@ -12,8 +12,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def read_cedict(path: Path, content: bytes) -> Iterator[Headword]:
         if not line.strip() or line.startswith(b"#"):
             continue
         try:
-            yield _headword(line.decode())
+            yield _parse_line(line.decode())
         except ValueError as error:
             problems.append(f"{path}:{number}: {error}")
             if len(problems) == MOST_PROBLEMS:
@@ -62,8 +62,8 @@ def read_cedict(path: Path, content: bytes) -> Iterator[Headword]:
         raise SettingsError(problems)
 
 
-def _headword(line: str) -> Headword:
-    """Parse a line. Raises ValueError, as decoding does."""
+def _parse_line(line: str) -> Headword:
+    """Raises ValueError, as decoding does."""
     match = LINE.fullmatch(line.rstrip())
     if match is None:
         raise ValueError(f"not a line of a CC-CEDICT file, which looks like {FORM}: {line[:SHOWN]!r}")
@@ -82,38 +82,30 @@ Stems = tuple[str, ...]
 """The stems of the content words of an English phrase."""
 
 
-class Dictionary(Protocol):
-    """Translates words. Safe to share between threads."""
-
-    def english(self, word: str) -> Sequence[Stems]:
-        """Return the meanings of a folded Chinese word, the usual first."""
-
-    def chinese(self, stems: Stems) -> Sequence[str]:
-        """Return the words with exactly this meaning, first those whose main meaning it is."""
-
-
-class MappedDictionary:
-    """Implements `Dictionary` over arrays that are mapped into memory."""
+class Dictionary:
+    """Translates words by arrays that are mapped into memory. Safe to share between threads."""
 
     def __init__(self, arrays: Mapping[str, Array]) -> None:
         self._chinese = Table(arrays, CHINESE, 2)
         self._english = Table(arrays, ENGLISH, 2)
 
     def english(self, word: str) -> Sequence[Stems]:
-        return [tuple(phrase.split(" ")) for phrase in _others(self._chinese, self._english, word)]
+        """Return the meanings of a folded Chinese word, the usual first."""
+        return [tuple(phrase.split(" ")) for phrase in _counterparts(self._chinese, self._english, word)]
 
     def chinese(self, stems: Stems) -> Sequence[str]:
-        return _others(self._english, self._chinese, " ".join(stems))
+        """Return the words with exactly this meaning, first those whose main meaning it is."""
+        return _counterparts(self._english, self._chinese, " ".join(stems))
 
 
-def _others(table: Table, other: Table, text: str) -> list[str]:
+def _counterparts(table: Table, other: Table, text: str) -> list[str]:
     rows = table.rows(text)
     numbers = [] if rows is None else table.columns[OTHER][rows].tolist()
     return [other.strings.at(number) for number in dict.fromkeys(numbers)]
 
 
 def dictionary_arrays(headwords: Iterable[Headword]) -> dict[str, Array]:
-    """Return the arrays that `MappedDictionary` reads."""
+    """Return the arrays that `Dictionary` reads."""
     rank_of: dict[tuple[str, str], int] = {}
     for word, phrase, rank in _pairs(headwords):
         rank_of[word, phrase] = min(rank, rank_of.get((word, phrase), rank))
@@ -136,14 +128,10 @@ def _pairs(headwords: Iterable[Headword]) -> Iterator[tuple[str, str, int]]:
     for one in headwords:
         word = folder.fold(one.word).text
         for rank, meaning in enumerate(one.meanings):
-            words = [each for each in _words(meaning) if not is_function_word(each)]
+            letters = (character if character.isalnum() else " " for character in meaning.casefold())
+            words = [each for each in "".join(letters).split() if not is_function_word(each)]
             if 0 < len(words) <= LONGEST_MEANING:
                 yield word, " ".join(map(stemmer.stem, words)), rank
-
-
-def _words(text: str) -> list[str]:
-    letters = (character if character.isalnum() else " " for character in text.casefold())
-    return "".join(letters).split()
 
 
 FOLDER = "dictionary"
@@ -156,17 +144,15 @@ def open_dictionary(path: Path, data: Path, code: str) -> Dictionary:
     SettingsError if the file is unreadable or has a line of another format, JiedaError if nothing can be cached.
     """
     try:
-        content = _content(path)
+        content = _read(path)
         key = hashlib.sha256(code.encode() + content).hexdigest()[:32]
-        return MappedDictionary(
-            cached_arrays([data / FOLDER], key, lambda: dictionary_arrays(read_cedict(path, content)))
-        )
+        make = partial(dictionary_arrays, read_cedict(path, content))
+        return Dictionary(cached_arrays([data / FOLDER], key, make))
     except SettingsError as error:
         raise SettingsError([f"{SETTING}: {problem}" for problem in error.problems]) from error
 
 
-def _content(path: Path) -> bytes:
-    """Read the file. Raises SettingsError."""
+def _read(path: Path) -> bytes:
     try:
         if (size := path.stat().st_size) > LARGEST:
             raise SettingsError([f"{path} has {size:,} bytes; a dictionary may have {LARGEST:,} at most"])

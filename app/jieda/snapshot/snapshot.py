@@ -27,7 +27,7 @@ from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, embedder
 from jieda.search.searcher import Searcher
-from jieda.search.show.concordance import Places
+from jieda.search.snippet import Places
 from jieda.search.translation import Dictionary, open_dictionary
 from jieda.search.weights import WEIGHTING
 from jieda.search.whoosh.index import WhooshIndex

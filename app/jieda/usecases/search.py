@@ -10,7 +10,7 @@ from jieda.diagnosis.answers import Diagnosis
 from jieda.entry import Language, Summary
 from jieda.errors import ClusterUnavailable
 from jieda.search.answers import Completion, CompletionType, FacetCount, Hit, SearchAnswer, SearchRequest
-from jieda.search.show.snippet import opening
+from jieda.search.snippet import opening
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.gaps.recorder import NOBODY, Note, note_of_search

@@ -186,7 +186,7 @@ def _signature_line(node: Node, _report: Report) -> str:
     try:
         compile_signature_line(text)
     except SignatureSyntaxError as error:
-        raise WrongValueError(node, f"{error.message}; it is {text!r}") from error
+        raise WrongValueError(node, f"{error}; it is {text!r}") from error
     return text
 
 

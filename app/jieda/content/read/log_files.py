@@ -121,7 +121,7 @@ def _parsed(node: Node, text: str, parse: Callable[[str], object]) -> str:
     try:
         parse(text)
     except SignatureSyntaxError as error:
-        raise WrongValueError(node, f"{error.message}; it is {text!r}") from error
+        raise WrongValueError(node, f"{error}; it is {text!r}") from error
     return text
 
 

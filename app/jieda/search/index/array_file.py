@@ -282,7 +282,7 @@ def _read_cached(folder: Path) -> dict[str, Array]:
         try:
             return read_arrays(folder, file.stem)
         except IndexUnreadable as error:
-            log.warning("what is kept in %s is made anew: %s", folder.parent.name, error)
+            log.warning("the cache in %s is unreadable and is made again: %s", folder.parent.name, error)
     return {}
 
 
@@ -292,14 +292,14 @@ def _write_cached(folders: Sequence[Path], key: str, arrays: Mapping[str, Array]
             written = _write_aside(place, key, arrays)
         except OSError as error:
             level = logging.DEBUG if place in folders[:-1] else logging.WARNING
-            log.log(level, "nothing can be kept in %s: %s", place, error)
+            log.log(level, "cannot write a cache to %s: %s", place, error)
             continue
         others = [one for one in place.iterdir() if one.name != key and not one.name.startswith(BUILDING)]
         # A temporary folder goes at once: mapped files stay readable.
         for stale in others if place in folders else [place]:
             shutil.rmtree(stale, ignore_errors=True)
         return written
-    raise JiedaError(f"{folders[-1]}: nothing can be kept there or in a temporary directory")
+    raise JiedaError(f"{folders[-1]}: cannot write a cache there or to a temporary directory")
 
 
 def _write_aside(folder: Path, key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:

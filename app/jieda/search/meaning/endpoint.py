@@ -71,9 +71,9 @@ class EndpointEmbedder:
             vectors: Vectors = np.array([row["embedding"] for row in rows], np.float32)
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         except (KeyError, TypeError, ValueError) as error:
-            raise NotEmbedded("its server answers no vectors") from error
+            raise NotEmbedded("its server returned no vectors") from error
         if len(vectors) != len(texts) or not (lengths > 0).all():
-            raise NotEmbedded("its server answers other vectors than were asked for")
+            raise NotEmbedded("its server returned other vectors than were requested")
         vectors /= lengths
         return vectors
 
@@ -82,7 +82,7 @@ class EndpointEmbedder:
         target = urlunsplit(("", "", self._parts.path, self._parts.query, ""))
         key = {"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}
         try:
-            with closing(self._connection(timeout)) as connection:
+            with closing(self._connect(timeout)) as connection:
                 connection.request(
                     "POST", target, json.dumps(body), {"Content-Type": "application/json", **key}
                 )
@@ -91,13 +91,13 @@ class EndpointEmbedder:
         except (OSError, HTTPException) as error:
             raise NotEmbedded(f"its server does not answer ({type(error).__name__})") from error
         if response.status != HTTPStatus.OK:
-            raise NotEmbedded(f"its server answers {response.status}")
+            raise NotEmbedded(f"its server returned status {response.status}")
         try:
             return json.loads(content)
         except ValueError as error:
-            raise NotEmbedded("its server answers something else than JSON") from error
+            raise NotEmbedded("its server returned something other than JSON") from error
 
-    def _connection(self, timeout: float) -> HTTPConnection:
+    def _connect(self, timeout: float) -> HTTPConnection:
         host, port = self._parts.hostname or "", self._parts.port
         if self._tls:
             return HTTPSConnection(host, port, timeout=timeout, context=self._tls)

@@ -70,24 +70,24 @@ class FrameworkNames:
         return (typed == name or has_han(text)) and self._entries(framework) >= OWN_USES * uses
 
 
-def lightened(words: Sequence[QueryWord], namings: Sequence[Naming]) -> list[QueryWord]:
+def weaken_names(words: Sequence[QueryWord], namings: Sequence[Naming]) -> list[QueryWord]:
     """Return the words of a question with the weight of a function word for names of frameworks: these select
     entries, but do not say what the question is about."""
+
+    def weaken(word: QueryWord) -> QueryWord:
+        ways = (
+            replace(way, terms=tuple(replace(term, weight=FUNCTION_WORD_WEIGHT) for term in way.terms))
+            for way in word.alternatives
+        )
+        return replace(word, alternatives=tuple(ways))
+
     return [
-        _light(word) if any(one.start <= word.start and word.end <= one.end for one in namings) else word
+        weaken(word) if any(one.start <= word.start and word.end <= one.end for one in namings) else word
         for word in words
     ]
 
 
-def _light(word: QueryWord) -> QueryWord:
-    ways = tuple(
-        replace(way, terms=tuple(replace(term, weight=FUNCTION_WORD_WEIGHT) for term in way.terms))
-        for way in word.alternatives
-    )
-    return replace(word, alternatives=ways)
-
-
-def unnamed(text: str, namings: Sequence[Naming]) -> str:
+def without_names(text: str, namings: Sequence[Naming]) -> str:
     """Return a question without the frameworks that it names, or empty if nothing else is left: titles that merely
     name the same framework are no answers."""
     for one in sorted(set(namings), key=lambda each: -each.start):
@@ -149,11 +149,11 @@ class QueryParser:
         analysis = self._analyzer.analyze(text)
         namings = [*self._frameworks.of(text)] if self._frameworks else []
         # Of a title that is being typed, the framework may be the only complete word, so it keeps its weight.
-        typed = lightened(words_of(analysis, text), () if unfinished else namings)
+        typed = weaken_names(words_of(analysis, text), () if unfinished else namings)
         as_typed = verbatim or unfinished or len(typed) > LONGEST_CORRECTED
-        words = typed if as_typed else self._substitutes.parted(typed)
-        parted = [(word.start, word.end) for word in words if word not in typed]
-        corrections = () if as_typed else self._corrections(analysis, parted)
+        words = typed if as_typed else [self._substitutes.split(word) for word in typed]
+        split = [(word.start, word.end) for word in words if word not in typed]
+        corrections = () if as_typed else self._corrections(analysis, split)
         ends_open = unfinished and text == text.rstrip()
         joined = [*self._substitutes.joined(words)]
         substitutes = [
@@ -178,7 +178,7 @@ class QueryParser:
             writing=writing,
             filters=filters,
             frameworks=tuple(dict.fromkeys(one.framework for one in namings)),
-            saying=corrected or unnamed(text, namings) or text,
+            saying=corrected or without_names(text, namings) or text,
             prose=0.0 if unfinished else prose_of(analysis, self._analyzer.is_word),
         )
         return ParsedQuery(query, corrected, corrections)
@@ -196,9 +196,9 @@ class QueryParser:
             has_han=has_han(self._analyzer.fold(typed)),
         )
 
-    def _corrections(self, analysis: Analysis, parted: Sequence[tuple[int, int]]) -> tuple[Correction, ...]:
-        """Return corrections of words that the glossary lacks, too. `parted`: spans of words that were split in two."""
-        known = [*parted, *((token.start, token.end) for token in self._glossary.tokens(analysis))]
+    def _corrections(self, analysis: Analysis, split: Sequence[tuple[int, int]]) -> tuple[Correction, ...]:
+        """Return corrections of words that the glossary lacks, too. `split`: spans of words that were split in two."""
+        known = [*split, *((token.start, token.end) for token in self._glossary.tokens(analysis))]
         slips = (
             one
             for one in self._speller.corrections(analysis)
@@ -211,8 +211,7 @@ class QueryParser:
         if "\n" in text.strip() or QUOTES_ARE_TEXT.search(text):
             return
         for match in QUOTED.finditer(text):
-            atoms = self._analyzer.analyze(match.group(match.lastindex or 0)).atoms
-            if atoms:
+            if atoms := self._analyzer.analyze(match.group(match.lastindex or 0)).atoms:
                 yield tuple(atom.text for atom in atoms)
 
     def _rarest(self, clauses: Sequence[Clause]) -> Sequence[Clause]:

@@ -117,17 +117,19 @@ class Speller:
             typed = left.text + right.text
             if left.start in in_words or right.start in in_words or COUNTING.intersection(typed):
                 continue
-            if near := self._heard_as(typed):
+            if near := self._sounding_like(typed):
                 word = max(near, key=lambda w: (self._frequency(TokenKind.TERM.term(w)), w))
                 yield Correction(left.start, right.end, typed, word)
 
-    def _heard_as(self, typed: str) -> list[str]:
+    def _sounding_like(self, typed: str) -> list[str]:
         """Return indexed words that sound like two characters and keep the only one that occurs anywhere."""
         known = [bool(self._frequency(TokenKind.GRAM.term(character))) for character in typed]
         if known.count(True) != 1:
             return []
         place = known.index(True)
-        near = (_with(typed, 1 - place, character) for character in homophones(typed[1 - place]))
+        near = (
+            typed[:1] + other if place == 0 else other + typed[1:] for other in homophones(typed[1 - place])
+        )
         return [word for word in near if self._frequency(TokenKind.TERM.term(word))]
 
     @staticmethod
@@ -138,11 +140,6 @@ class Speller:
         for correction in sorted(corrections, key=lambda one: -one.start):
             text = text[: correction.start] + correction.word + text[correction.end :]
         return text
-
-
-def _with(word: str, place: int, character: str) -> str:
-    """Return a word with one character replaced."""
-    return word[:place] + character + word[place + 1 :]
 
 
 def _same_start(typed: str, word: str) -> bool:
@@ -252,11 +249,11 @@ SHORTEST_COMPLETED = 3
 class Substitutes:
     """Finds substitutes with the analyzer, glossary and vocabulary of the index."""
 
-    def __init__(self, analyzer: Analyzer, glossary: Glossary, engine: Lexicon, speller: Speller) -> None:
+    def __init__(self, analyzer: Analyzer, glossary: Glossary, lexicon: Lexicon, speller: Speller) -> None:
         self._analyzer = analyzer
         self._glossary = glossary
-        self._frequency: Callable[[str], int] = engine.frequency
-        self._are_neighbors: Callable[[str, str], bool] = engine.are_neighbors
+        self._frequency: Callable[[str], int] = lexicon.frequency
+        self._are_neighbors: Callable[[str, str], bool] = lexicon.are_neighbors
         self._speller = speller
 
     def synonyms(self, words: Sequence[QueryWord], text: str, analysis: Analysis) -> Iterator[Substitute]:
@@ -292,31 +289,29 @@ class Substitutes:
                 # `on chips` is no inflection of `on-chip`, nor `a way` the word `away`.
                 if not any(serve[first : last + 1]):
                     stems = "_".join(word.stem for word in words[first : last + 1])
-                    names += [TokenKind.PART.term(stems), *self._word("".join(parts[first : last + 1]))]
+                    names += [
+                        TokenKind.PART.term(stems),
+                        *self._terms_of_word("".join(parts[first : last + 1])),
+                    ]
                 if variants := tuple(name for name in names if self._frequency(name)):
                     yield Substitute(
                         first, last, WeightedTerm(variants, label), *JOINED, MatchKind.IDENTIFIER
                     )
 
-    def _word(self, text: str) -> tuple[str, ...]:
+    def _terms_of_word(self, text: str) -> tuple[str, ...]:
         """Return the terms of a word if some entry has it as it is."""
         has = self._frequency(TokenKind.EXACT.term(text))
         return _variants(self._analyzer.analyze(text)) if has else ()
 
-    def parted(self, words: Sequence[QueryWord]) -> list[QueryWord]:
-        """Return the words; one that is in no entry and no name may get an alternative of two neighbors: `mbedtls` for
+    def split(self, word: QueryWord) -> QueryWord:
+        """Return the word; one that is in no entry and no name may get an alternative of two neighbors: `mbedtls` for
         Mbed TLS."""
-        return [self._parted(word) for word in words]
-
-    def _parted(self, word: QueryWord) -> QueryWord:
         if self._occurs(word) or self._names(word):
             return word
-        for first, second in _in_two(word.text):
-            if self._frequency(TokenKind.EXACT.term(first)) and self._are_neighbors(first, second):
-                parts = (
-                    WeightedTerm(_variants(self._analyzer.analyze(part)), part) for part in (first, second)
-                )
-                apart = Alternative(tuple(parts), source=MatchKind.IDENTIFIER)
+        for halves in _in_two(word.text):
+            if self._frequency(TokenKind.EXACT.term(halves[0])) and self._are_neighbors(*halves):
+                terms = tuple(WeightedTerm(_variants(self._analyzer.analyze(one)), one) for one in halves)
+                apart = Alternative(terms, source=MatchKind.IDENTIFIER)
                 return replace(word, alternatives=(*word.alternatives, apart))
         return word
 

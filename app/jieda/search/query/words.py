@@ -10,20 +10,7 @@ from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind
 from jieda.analysis.words import is_function_word
 from jieda.entry import Language
 from jieda.han import has_han
-from jieda.search.weights import (
-    BIGRAMS,
-    CODE_NAMES,
-    CODE_OVER_PROSE,
-    CODE_WORDS,
-    FUNCTION_WORD_WEIGHT,
-    HYPHENATED,
-    LONE_CHARACTER_WEIGHT,
-    LOOSE_BIGRAM_WEIGHT,
-    NUMBER_WEIGHT,
-    STAND_IN_GROWTH,
-    VALUE_WEIGHT,
-    WHOLE_CODE,
-)
+from jieda.search import weights
 from jieda.taxonomy import Filters
 
 
@@ -156,13 +143,13 @@ class QueryWord:
 def words_of(analysis: Analysis, text: str) -> list[QueryWord]:
     """Return the words of a query in order, without overlap; a repeated word only once, at its first place."""
     first: dict[tuple[Alternative, ...], QueryWord] = {}
-    number, end = NUMBER_WEIGHT if _has_code(analysis) else 1.0, 0
+    number, end = weights.NUMBER_WEIGHT if _has_code(analysis) else 1.0, 0
     for piece in analysis.pieces:
         # A piece of marks alone, such as `_`, has no atoms.
         spans, behind = [(atom.start, atom.end) for atom in piece.atoms] or [(end, end)], end
         start, end = spans[0][0], spans[-1][1]
         is_value = behind > 0 and ASSIGNED.fullmatch(text, behind, start) is not None
-        for word in _words(piece, VALUE_WEIGHT if is_value else number):
+        for word in _words(piece, weights.VALUE_WEIGHT if is_value else number):
             first.setdefault(word.alternatives, word)
     return list(first.values())
 
@@ -184,7 +171,7 @@ def _words(piece: Piece, number: float) -> Sequence[QueryWord]:
 
 def _plain_word(piece: Piece) -> QueryWord:
     exact, stems = piece.tokens[0], piece.of_kind(TokenKind.TERM)
-    weight = FUNCTION_WORD_WEIGHT if is_function_word(exact.text) else 1.0
+    weight = weights.FUNCTION_WORD_WEIGHT if is_function_word(exact.text) else 1.0
     parts = tuple(TokenKind.PART.term(token.text) for token in stems)
     term = WeightedTerm((exact.term, *(token.term for token in stems), *parts), exact.text, weight)
     stem = stems[0].text if stems else exact.text
@@ -195,46 +182,42 @@ def _code_word(piece: Piece, parts: Sequence[Token], number: float) -> QueryWord
     exact, names = piece.tokens[0], piece.of_kind(TokenKind.TERM)
     joined = {(token.start, token.end): token.term for token in parts if JOINED_STEMS in token.text}
     by_word = [token for token in parts if JOINED_STEMS not in token.text]
-    values = _values_from(exact)
+    assignment = ASSIGNMENT.search(exact.text)
+    values = exact.start + assignment.end() if assignment else exact.end
     by_name = [
-        WeightedTerm(_present(t.term, joined.get((t.start, t.end))), t.text, _worth(t, values)) for t in names
+        WeightedTerm(
+            tuple(filter(None, (t.term, joined.get((t.start, t.end))))), t.text, _part_weight(t, values)
+        )
+        for t in names
     ]
-    varies = NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
+    varies = weights.NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
     weight = number if NUMBER.fullmatch(exact.text) else varies
     whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
-    written = HYPHENATED if WORDS_WITH_HYPHENS.fullmatch(exact.text) else WHOLE_CODE
+    written = weights.HYPHENATED if WORDS_WITH_HYPHENS.fullmatch(exact.text) else weights.WHOLE_CODE
     alternatives = [Alternative((whole,), *written, source=MatchKind.IDENTIFIER)]
     if len(by_name) > 1:
-        alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source=MatchKind.IDENTIFIER))
+        alternatives.append(Alternative(tuple(by_name[1:]), *weights.CODE_NAMES, source=MatchKind.IDENTIFIER))
     stems = tuple(
-        WeightedTerm((TokenKind.TERM.term(t.text), t.term), _typed(t, exact), min(weight, _worth(t, values)))
+        WeightedTerm(
+            (TokenKind.TERM.term(t.text), t.term), _typed(t, exact), min(weight, _part_weight(t, values))
+        )
         for t in by_word
     )
     if stems:
-        alternatives.append(Alternative(stems, *CODE_WORDS))
+        alternatives.append(Alternative(stems, *weights.CODE_WORDS))
     stem = JOINED_STEMS.join(token.text for token in by_word)
     return QueryWord(exact.text, exact.start, exact.end, tuple(alternatives), stem)
 
 
-def _values_from(exact: Token) -> int:
-    """Return the offset at which the value of `name=value` begins; the end of the token if nothing is assigned."""
-    found = ASSIGNMENT.search(exact.text)
-    return exact.start + found.end() if found else exact.end
-
-
-def _worth(part: Token, values: int) -> float:
-    """Return the weight of a part of a piece of code: a name decides, its value or a number beside it only confirms; a
-    version counts as a name."""
-    return VALUE_WEIGHT if part.start >= values or part.text.isdecimal() else 1.0
+def _part_weight(part: Token, values: int) -> float:
+    """Return the weight of a part of a piece of code: a name decides; its value, which begins at offset `values`, or a
+    number beside it only confirms; a version counts as a name."""
+    return weights.VALUE_WEIGHT if part.start >= values or part.text.isdecimal() else 1.0
 
 
 def _typed(part: Token, exact: Token) -> str:
     """Return the part as typed if folding kept lengths, otherwise its stem."""
     return exact.text[part.start - exact.start : part.end - exact.start] or part.text
-
-
-def _present(*terms: str | None) -> tuple[str, ...]:
-    return tuple(term for term in terms if term)
 
 
 Grams = Mapping[tuple[int, int], Token]
@@ -256,12 +239,12 @@ def _han_words(piece: Piece) -> Iterator[QueryWord]:
 
 
 def _dictionary_word(word: Token, grams: Grams) -> QueryWord:
-    weight = FUNCTION_WORD_WEIGHT if is_function_word(word.text) else 1.0
+    weight = weights.FUNCTION_WORD_WEIGHT if is_function_word(word.text) else 1.0
     literal = Alternative((WeightedTerm((word.term,), word.text, weight),))
     pairs = _bigrams(word.start, word.end, grams)
     cut = tuple(WeightedTerm((pair.term,), word.text, weight) for pair in pairs)
     # Combining marks can leave no pair inside the word's span.
-    cut_otherwise = (Alternative(cut, *BIGRAMS),) if cut else ()
+    cut_otherwise = (Alternative(cut, *weights.BIGRAMS),) if cut else ()
     return QueryWord(word.text, word.start, word.end, (literal, *cut_otherwise))
 
 
@@ -271,30 +254,22 @@ def _bigrams(start: int, end: int, grams: Grams) -> list[Token]:
 
 def _loose_words(characters: Sequence[Token], grams: Grams) -> Iterator[QueryWord]:
     """Yield the characters that belong to no word: neighbors together, function words by themselves."""
-    run: list[Token] = []
-    for character, following in pairwise([*characters, None]):
-        if character is None:
-            return
-        if is_function_word(character.text):
-            term = WeightedTerm(
-                (character.term,), character.text, FUNCTION_WORD_WEIGHT * LONE_CHARACTER_WEIGHT
-            )
-            yield QueryWord(character.text, character.start, character.end, (Alternative((term,)),))
-        else:
-            run.append(character)
-        if run and (following is None or following.start != run[-1].end or is_function_word(following.text)):
-            yield _loose_word(run, grams)
-            run = []
+    runs: list[list[Token]] = []
+    for character in characters:
+        serves = is_function_word(character.text)
+        if serves or not runs or runs[-1][-1].end != character.start or is_function_word(runs[-1][-1].text):
+            runs.append([])
+        runs[-1].append(character)
+    for run in runs:
+        text = "".join(token.text for token in run)
+        pairs = _bigrams(run[0].start, run[-1].end, grams)
+        serving = weights.FUNCTION_WORD_WEIGHT if is_function_word(run[0].text) else 1.0
+        terms = _weight_all(pairs, weights.LOOSE_BIGRAM_WEIGHT, text)
+        terms = terms or _weight_all(run, serving * weights.LONE_CHARACTER_WEIGHT)
+        yield QueryWord(text, run[0].start, run[-1].end, (Alternative(terms),))
 
 
-def _loose_word(run: Sequence[Token], grams: Grams) -> QueryWord:
-    text = "".join(token.text for token in run)
-    pairs = _bigrams(run[0].start, run[-1].end, grams)
-    terms = _weighted(pairs, LOOSE_BIGRAM_WEIGHT, text) or _weighted(run, LONE_CHARACTER_WEIGHT)
-    return QueryWord(text, run[0].start, run[-1].end, (Alternative(terms),))
-
-
-def _weighted(tokens: Sequence[Token], weight: float, label: str = "") -> tuple[WeightedTerm, ...]:
+def _weight_all(tokens: Sequence[Token], weight: float, label: str = "") -> tuple[WeightedTerm, ...]:
     return tuple(dict.fromkeys(WeightedTerm((token.term,), label or token.text, weight) for token in tokens))
 
 
@@ -303,7 +278,7 @@ def prose_of(analysis: Analysis, is_word: Callable[[str], bool]) -> float:
     Han or a word of a general dictionary (`is_word`): random keystrokes have no meaning."""
     code = sum(len(piece.atoms) for piece in analysis.pieces if piece.of_kind(TokenKind.PART))
     says = any(piece.kind is RunKind.HAN or is_word(piece.tokens[0].text) for piece in analysis.pieces)
-    return max(0.0, 1 - CODE_OVER_PROSE * code / len(analysis.atoms)) if says else 0.0
+    return max(0.0, 1 - weights.CODE_OVER_PROSE * code / len(analysis.atoms)) if says else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +319,7 @@ def _is_unit(words: Sequence[QueryWord], before: QueryWord) -> bool:
 
 def _kind(words: Sequence[QueryWord], is_word: Callable[[str], bool]) -> ClauseKind:
     literal = [word.alternatives[0] for word in words]
-    if all(term.weight <= FUNCTION_WORD_WEIGHT for way in literal for term in way.terms):
+    if all(term.weight <= weights.FUNCTION_WORD_WEIGHT for way in literal for term in way.terms):
         return ClauseKind.SERVING
     if all(NUMBER.fullmatch(word.text) for word in words):
         return ClauseKind.NUMBER
@@ -370,6 +345,6 @@ def _clause(words: Sequence[QueryWord], substitutes: Sequence[Substitute]) -> Cl
         stands_for = sum(
             term.weight for word in words[one.first : one.last + 1] for term in word.alternatives[0].terms
         )
-        term = replace(one.term, weight=min(stands_for, 1 + STAND_IN_GROWTH * (stands_for - 1)))
+        term = replace(one.term, weight=min(stands_for, 1 + weights.STAND_IN_GROWTH * (stands_for - 1)))
         alternatives.append(Alternative((term, *rest), one.weight, one.cover, one.source))
     return Clause(tuple(alternatives))

@@ -11,6 +11,7 @@ import numpy as np
 
 from jieda.analysis.token import TokenKind
 from jieda.entry import Language
+from jieda.search import weights
 from jieda.search.answers import FacetCount
 from jieda.search.index.document import ANYWHERE
 from jieda.search.index.protocol import (
@@ -19,6 +20,7 @@ from jieda.search.index.protocol import (
     Index,
     Lookup,
     LookupResult,
+    Numbers,
     Postings,
     ScoredDocument,
     Scores,
@@ -32,42 +34,21 @@ from jieda.search.rank.scoring import (
     FRAMEWORK_KEYS,
     QueryScorer,
     Variants,
-    fits,
+    answers_by_meaning,
     lift_of,
     pools_of,
     prose_in,
     put_behind,
+    select_fitting,
     tiers_of,
-    weighed,
-)
-from jieda.search.rank.scoring import answering as answering_alike
-from jieda.search.weights import (
-    ANSWER_COVERAGE,
-    ANSWER_SHARE,
-    BY_FOREIGN,
-    BY_LEAD,
-    BY_LIKENESS,
-    BY_SCORE,
-    BY_UNKNOWN,
-    HELD_SHARE,
-    HIGHEST,
-    K1,
-    LATEST,
-    MEANING_WEIGHT,
-    NEAR_MISSES,
-    OWN_BEFORE_ANY,
-    OWN_SHARE,
-    PHRASE_BONUS,
-    TIER_STEP,
-    UNLIKE,
-    WEAK,
+    weigh_translations,
 )
 from jieda.taxonomy import FACETS, Filters
 
 
-def telling(clauses: Sequence[Clause]) -> Sequence[Clause]:
-    """Return the informative clauses: without function words and, in a query with code, without numbers, which are the
-    part of an error message that varies. Return all clauses if none is left."""
+def informative_clauses(clauses: Sequence[Clause]) -> Sequence[Clause]:
+    """Return the clauses without function words and, in a query with code, without numbers, which are the part of an
+    error message that varies. Return all clauses if none is left."""
     has_code = any(clause.kind is ClauseKind.CODE for clause in clauses)
     silent = {ClauseKind.SERVING, *([ClauseKind.NUMBER] if has_code else [])}
     return [clause for clause in clauses if clause.kind not in silent] or clauses
@@ -85,30 +66,29 @@ def evidence(query: Query, columns: Columns, scorer: QueryScorer, first: Sequenc
     query's language. `lead` is the distance to the second document as a share of the best score. The second line
     counts where meaning counts: an answer has to be similar there.
     """
-    best, clauses = first[0], telling(weighed(query.clauses, scorer))
-    weights = np.array([sum(map(scorer.weight, clause.alternatives[0].terms)) for clause in clauses])
-    weights /= weights.sum() or 1.0
-    missing = weights * [1 - max(_known(way, scorer) for way in clause.meant) for clause in clauses]
-    coverage = float(weights @ [_held(clause, scorer, best.number) for clause in clauses])
+    best, clauses = first[0], informative_clauses(weigh_translations(query.clauses, scorer))
+    parts = np.array([sum(map(scorer.weight, clause.alternatives[0].terms)) for clause in clauses])
+    parts /= parts.sum() or 1.0
+    missing = parts * [1 - max(_known(way, scorer) for way in clause.meant) for clause in clauses]
+    coverage = float(
+        parts @ [max(_held(way, scorer, best.number) for way in one.alternatives) for one in clauses]
+    )
     unsaid = columns.lacking.get(Language.ZH if query.writing.has_han else Language.EN)
     lacking = float(unsaid.mean()) if unsaid is not None and len(unsaid) else 0.0
-    unknown = float(
-        missing @ [_is_name(clause) * (1 - lacking * (not _is_code(clause))) for clause in clauses]
-    )
-    foreign = lacking * float(missing @ [not _is_code(clause) for clause in clauses])
+    is_name = np.array([clause.kind in {ClauseKind.CODE, ClauseKind.NAME} for clause in clauses])
+    is_word = np.array([clause.kind is not ClauseKind.CODE for clause in clauses])
+    unknown = float(missing @ (is_name * (1 - lacking * is_word)))
+    foreign = lacking * float(missing @ is_word)
     lead = 1 - first[1].score / best.score if len(first) > 1 and best.score > 0 else 1.0
-    by_words = coverage + BY_SCORE * (best.score - best.lift) - BY_UNKNOWN * unknown + BY_FOREIGN * foreign
+    by_words = (
+        coverage
+        + weights.BY_SCORE * (best.score - best.lift)
+        - weights.BY_UNKNOWN * unknown
+        + weights.BY_FOREIGN * foreign
+    )
     # `prose` is in the lift (`scoring.lift_of`).
-    by_meaning = BY_LIKENESS * best.lift / MEANING_WEIGHT
-    return by_words + by_meaning + prose_in(query, columns) * (BY_LEAD * lead - UNLIKE)
-
-
-def _is_code(clause: Clause) -> bool:
-    return clause.kind is ClauseKind.CODE
-
-
-def _is_name(clause: Clause) -> bool:
-    return clause.kind in {ClauseKind.CODE, ClauseKind.NAME}
+    by_meaning = weights.BY_LIKENESS * best.lift / weights.MEANING_WEIGHT
+    return by_words + by_meaning + prose_in(query, columns) * (weights.BY_LEAD * lead - weights.UNLIKE)
 
 
 def _known(way: Alternative, scorer: QueryScorer) -> float:
@@ -117,12 +97,8 @@ def _known(way: Alternative, scorer: QueryScorer) -> float:
     return sum(term.weight for term in way.terms if scorer.holders(term)) / total
 
 
-def _held(clause: Clause, scorer: QueryScorer, number: int) -> float:
-    """Return the share of a clause that a document accounts for, by its best alternative."""
-    return max(_share(way, scorer, number) for way in clause.alternatives)
-
-
-def _share(way: Alternative, scorer: QueryScorer, number: int) -> float:
+def _held(way: Alternative, scorer: QueryScorer, number: int) -> float:
+    """Return the share of a clause that a document accounts for by one of its alternatives."""
     total = sum(map(scorer.weight, way.terms))
     if total <= 0:
         return 0.0
@@ -153,48 +129,18 @@ class _Part(NamedTuple):
     source: MatchKind
 
 
-def contributions(
-    clauses: Sequence[Clause],
-    found: LookupResult,
-    candidates: Sequence[ScoredDocument],
-    pools: Mapping[Variants, int],
-    least: float = 0.0,
-) -> list[tuple[Contribution, ...]]:
-    """Return for each document, clause by clause, the terms of the best alternative by zone; largest first.
-
-    A term's score is split among its zones in proportion to their part of tf~. Terms below the share `least` of a
-    document's score, its lift by meaning included, are left out.
-    """
-    numbers = np.array([one.number for one in candidates], dtype=np.intp)
-    parts: list[list[_Part]] = [[] for _ in candidates]
-    scorer = QueryScorer(found.columns, pools)
-    for clause in weighed(clauses, scorer):
-        _add_best(clause, scorer, numbers, parts)
-    kept = [_worth(of_document, least, one) for of_document, one in zip(parts, candidates, strict=True)]
-    asked: dict[Variants, list[int]] = {}
-    for row, of_document in enumerate(kept):
-        for part in of_document:
-            asked.setdefault(part.term.variants, []).append(row)
-    shares: dict[tuple[Variants, int], Sequence[Share]] = {}
-    for variants, rows in asked.items():
-        of_rows = found.shares(pools[variants], [candidates[row].number for row in rows])
-        shares |= {(variants, row): share for row, share in zip(rows, of_rows, strict=True)}
-    return [
-        tuple(
-            sorted(
-                (each for part in of_document for each in _by_zone(part, shares[part.term.variants, row])),
-                key=lambda one: -one.score,
-            )
-        )
-        for row, of_document in enumerate(kept)
-    ]
-
-
-def _add_best(
-    clause: Clause, scorer: QueryScorer, numbers: "np.typing.NDArray[np.intp]", parts: Sequence[list[_Part]]
-) -> None:
+def _add_best(clause: Clause, scorer: QueryScorer, numbers: Numbers, parts: Sequence[list[_Part]]) -> None:
     """Add to each document's parts the terms of the clause's best alternative."""
-    ways = [_term_scores(way, scorer, numbers) for way in clause.alternatives]
+    ways = [
+        [
+            (weights.K1 + 1)
+            * way.weight
+            * scorer.weight(term)
+            * _saturation_at(scorer.postings(term), numbers)
+            for term in way.terms
+        ]
+        for way in clause.alternatives
+    ]
     whole = [reduce(add, scores) for scores in ways]
     best = np.argmax(whole, axis=0).tolist() if len(whole) > 1 else [0] * len(parts)
     brought = [[scores.tolist() for scores in of_way] for of_way in ways]
@@ -205,16 +151,7 @@ def _add_best(
                 parts[row].append(_Part(scores[row], term, alternative.source))
 
 
-def _term_scores(
-    alternative: Alternative, scorer: QueryScorer, numbers: "np.typing.NDArray[np.intp]"
-) -> list[Scores]:
-    return [
-        (K1 + 1) * alternative.weight * scorer.weight(term) * saturation_at(scorer.postings(term), numbers)
-        for term in alternative.terms
-    ]
-
-
-def saturation_at(postings: Postings, numbers: "np.typing.NDArray[np.intp]") -> Scores:
+def _saturation_at(postings: Postings, numbers: Numbers) -> Scores:
     """Return the saturation of a word in each of some documents, 0 where it does not occur."""
     if not len(postings.documents):
         return np.zeros(len(numbers))
@@ -222,14 +159,15 @@ def saturation_at(postings: Postings, numbers: "np.typing.NDArray[np.intp]") -> 
     return np.where(postings.documents[places] == numbers, postings.saturation[places], 0.0)
 
 
-def _worth(parts: Sequence[_Part], least: float, candidate: ScoredDocument) -> list[_Part]:
+def _drop_small(parts: Sequence[_Part], least: float, candidate: ScoredDocument) -> list[_Part]:
+    """Return the parts with at least the share `least` of a document's score, its lift by meaning included."""
     by_words = candidate.score - candidate.lift
     whole = candidate.score / by_words if by_words > 0 else 1.0
     enough = least * whole * sum(part.score for part in parts)
     return [part for part in parts if part.score >= enough]
 
 
-def _by_zone(part: _Part, shares: Sequence[Share]) -> list[Contribution]:
+def _split_by_zone(part: _Part, shares: Sequence[Share]) -> list[Contribution]:
     total = sum(share.amount for share in shares)
     label, source, score = part.term.label, part.source, part.score
     return [Contribution(label, source, zone, term, score * amount / total) for term, zone, amount in shares]
@@ -254,7 +192,7 @@ class Ranking:
         first, columns = [*map(_lifted, self._found.answers[:2])], self._found.columns
         if not first or first[0].tier or columns.recency is not None:
             return False
-        return evidence(self._query, columns, QueryScorer(columns, self._pools), first) < WEAK
+        return evidence(self._query, columns, QueryScorer(columns, self._pools), first) < weights.WEAK
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """Count the answers under each of `filters`, which replace the query's own."""
@@ -262,18 +200,39 @@ class Ranking:
 
     def facets(self) -> dict[str, tuple[FacetCount, ...]]:
         """Count the answers for each facet value that has any or is chosen already, most first."""
-        counted = self._found.facets()
-        return {facet: tuple(_counts(counted[facet], self._query.filters.facet(facet))) for facet in FACETS}
+        counted, facets = self._found.facets(), {}
+        for facet in FACETS:
+            chosen = self._query.filters.facet(facet)
+            shown = [FacetCount(*pair) for pair in counted[facet].items() if pair[1] or pair[0] in chosen]
+            facets[facet] = tuple(sorted(shown, key=lambda one: (-one.count, one.value)))
+        return facets
 
     def contributions(self, start: int, end: int, least: float = 0.0) -> list[tuple[Contribution, ...]]:
-        """Return what made up the scores of `ranked[start:end]`; see `contributions`."""
+        """Return for each of `ranked[start:end]`, clause by clause, the terms of the best alternative by zone; largest
+        first. Terms below the share `least` of its score are left out.
+
+        A term's score is split among its zones in proportion to their part of tf~.
+        """
         shown = self._found.answers[start:end]
-        return contributions(self._query.clauses, self._found, shown, self._pools, least)
-
-
-def _counts(counts: Mapping[str, int], chosen: Sequence[str]) -> list[FacetCount]:
-    shown = [(value, count) for value, count in counts.items() if count or value in chosen]
-    return [FacetCount(value, count) for value, count in sorted(shown, key=lambda pair: (-pair[1], pair[0]))]
+        numbers = np.array([one.number for one in shown], dtype=np.intp)
+        parts: list[list[_Part]] = [[] for _ in shown]
+        scorer = QueryScorer(self._found.columns, self._pools)
+        for clause in weigh_translations(self._query.clauses, scorer):
+            _add_best(clause, scorer, numbers, parts)
+        kept = [_drop_small(of_document, least, one) for of_document, one in zip(parts, shown, strict=True)]
+        rows: dict[Variants, list[int]] = {}
+        for row, of_document in enumerate(kept):
+            for part in of_document:
+                rows.setdefault(part.term.variants, []).append(row)
+        shares: dict[tuple[Variants, int], Sequence[Share]] = {}
+        for variants, asked in rows.items():
+            found = self._found.shares(self._pools[variants], [shown[row].number for row in asked])
+            shares |= {(variants, row): share for row, share in zip(asked, found, strict=True)}
+        split = (
+            [each for part in of_document for each in _split_by_zone(part, shares[part.term.variants, row])]
+            for row, of_document in enumerate(kept)
+        )
+        return [tuple(sorted(each, key=lambda one: -one.score)) for each in split]
 
 
 def _lifted(one: ScoredDocument) -> ScoredDocument:
@@ -281,7 +240,7 @@ def _lifted(one: ScoredDocument) -> ScoredDocument:
 
     Where the words of a query are common and their substitutes rare, a score has no bound, so it is capped first.
     """
-    return replace(one, score=min(one.score, HIGHEST) + TIER_STEP * one.tier)
+    return replace(one, score=min(one.score, weights.HIGHEST) + weights.TIER_STEP * one.tier)
 
 
 class Ranker:
@@ -318,7 +277,7 @@ class Ranker:
             filters=query.filters,
             # The second answer helps to judge how well the first one fits.
             window=max(window, 2),
-            near=NEAR_MISSES,
+            near=weights.NEAR_MISSES,
             meaning=meaning,
             within=within,
         )
@@ -332,31 +291,31 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
     matches exactly), and documents of nearly the same meaning; where operators list documents, all of them.
     """
     scorer = QueryScorer(columns, pools)
-    scored = scorer.combine(weighed(query.clauses, scorer))
+    scored = scorer.combine(weigh_translations(query.clauses, scorer))
     score = scored.score
     if len(query.phrase) > 1:
-        score[columns.phrase] *= 1 + PHRASE_BONUS
+        score[columns.phrase] *= 1 + weights.PHRASE_BONUS
     tiers = tiers_of(query, columns)
     best = max(columns.best_coverage, float(scored.coverage.max(initial=0.0)))
     if columns.recency is not None:
         everything = np.ones(columns.size, np.bool_)
-        latest = score + LATEST * columns.recency
+        latest = score + weights.LATEST * columns.recency
         return Standings(latest, scored.coverage, tiers, everything, ~everything, np.zeros(columns.size))
     own, anywhere = columns.keyed[FRAMEWORK_KEYS], columns.keyed[ANYWHERE_KEYS]
     owned = np.union1d(own, anywhere)
     lift = lift_of(query, columns, score, tiers[owned] if len(owned) else tiers)
-    fit = partial(fits, coverage=scored.coverage, lift=lift.copy(), tiers=tiers.copy())
-    fitting = fit(owned, OWN_SHARE * best)
+    fit = partial(select_fitting, coverage=scored.coverage, lift=lift.copy(), tiers=tiers.copy())
+    fitting = fit(owned, weights.OWN_SHARE * best)
     if len(fitting):
         others = np.delete(np.arange(columns.size), fitting)
         tiers[others] = 0
         put_behind(fitting, others, score, lift)
         general = np.setdiff1d(anywhere, own)
-        put_behind(fit(own, OWN_BEFORE_ANY * best), general[tiers[general] == 0], score, lift)
+        put_behind(fit(own, weights.OWN_BEFORE_ANY * best), general[tiers[general] == 0], score, lift)
     elif tiers.any():
         lift = np.zeros(columns.size)
-    share = HELD_SHARE if query.writing.is_code and tiers.any() else ANSWER_SHARE
-    enough = scored.coverage >= max(ANSWER_COVERAGE, share * best)
-    answering = ((score > 0) & enough) | (tiers > 0) | answering_alike(lift)
+    share = weights.HELD_SHARE if query.writing.is_code and tiers.any() else weights.ANSWER_SHARE
+    enough = scored.coverage >= max(weights.ANSWER_COVERAGE, share * best)
+    answering = ((score > 0) & enough) | (tiers > 0) | answers_by_meaning(lift)
     near = (score > 0) & ~answering
     return Standings(score + lift, scored.coverage, tiers, answering, near, lift)

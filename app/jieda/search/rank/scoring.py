@@ -24,27 +24,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from jieda.search import weights
 from jieda.search.index.document import BODIES, FRONTS, TITLES, Held
 from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores
 from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
-from jieda.search.weights import (
-    ALIKE_TIER,
-    ANSWER_COVERAGE,
-    ANSWER_SHARE,
-    BEHIND,
-    CODE_SPAN_TIER,
-    COVERAGE_FLOOR,
-    COVERAGE_POWER,
-    EXACT_TIER,
-    HOLDER_TIER,
-    IN_TITLE_TIER,
-    INSIDE_TIER,
-    MEANING_WEIGHT,
-    SAME_QUESTION,
-    TITLE_MEANING_WEIGHT,
-    UNRELATED,
-    WHOLE_TIER,
-)
 
 Variants = tuple[str, ...]
 
@@ -83,11 +66,10 @@ class QueryScorer:
 
     def weight(self, term: WeightedTerm) -> float:
         """Return the score of a word per unit of saturation: its weight times its idf."""
-        return term.weight * (self._idf[term.variants] if not term.beside else self._idf_beside(term))
-
-    def _idf_beside(self, term: WeightedTerm) -> float:
+        if not term.beside:
+            return term.weight * self._idf[term.variants]
         holders = self._postings[term.variants].holders + self._postings[term.beside].holders
-        return idf(self._total, min(self._total, holders))
+        return term.weight * idf(self._total, min(self._total, holders))
 
     def postings(self, term: WeightedTerm) -> Postings:
         """Return the postings of a word, only in documents where it may stand for the word that was typed."""
@@ -120,9 +102,8 @@ class QueryScorer:
         if total <= 0:
             return ScoreColumns(score, covered)
         coverage = covered / total
-        return ScoreColumns(
-            score / total * (COVERAGE_FLOOR + (1 - COVERAGE_FLOOR) * coverage**COVERAGE_POWER), coverage
-        )
+        kept = weights.COVERAGE_FLOOR + (1 - weights.COVERAGE_FLOOR) * coverage**weights.COVERAGE_POWER
+        return ScoreColumns(score / total * kept, coverage)
 
     def _add(self, only: Alternative, score: Scores, covered: Scores) -> None:
         """Add a clause that has one alternative only."""
@@ -163,8 +144,8 @@ LEAST_OPEN = 1 / 3
 """Least share of its weight that a translation keeps, so that its hits are still answers (ANSWER_SHARE)."""
 
 
-def weighed(clauses: Sequence[Clause], scorer: QueryScorer) -> Sequence[Clause]:
-    """Return the clauses with weighted translations. The first alternative of a clause is always the word itself.
+def weigh_translations(clauses: Sequence[Clause], scorer: QueryScorer) -> Sequence[Clause]:
+    """Return the clauses with the weights of translations. The first alternative of a clause is always the word itself.
 
         weight(translation) = weight · max(LEAST_OPEN, 1 − g)
 
@@ -181,7 +162,12 @@ def weighed(clauses: Sequence[Clause], scorer: QueryScorer) -> Sequence[Clause]:
     left_open = max(LEAST_OPEN, 1 - float(scorer.combine(as_asked).coverage.max(initial=0.0)))
     return [
         Clause(
-            tuple(_weighed(way, left_open) if _is_translation(way) else way for way in clause.alternatives)
+            tuple(
+                replace(way, weight=way.weight * left_open, cover=way.cover * left_open)
+                if _is_translation(way)
+                else way
+                for way in clause.alternatives
+            )
         )
         for clause in clauses
     ]
@@ -189,10 +175,6 @@ def weighed(clauses: Sequence[Clause], scorer: QueryScorer) -> Sequence[Clause]:
 
 def _is_translation(way: Alternative) -> bool:
     return way.source is MatchKind.TRANSLATION
-
-
-def _weighed(way: Alternative, share: float) -> Alternative:
-    return replace(way, weight=way.weight * share, cover=way.cover * share)
 
 
 Tiers = NDArray[np.int64]
@@ -205,37 +187,33 @@ def tiers_of(query: Query, columns: Columns) -> Tiers:
     """Return the tier of each document: 0 unless an exact match ranks it before all merely relevant ones."""
     tiers = np.zeros(columns.size, dtype=np.int64)
     if query.literal and len(columns.phrase):
-        tiers[columns.phrase] = _of_writing(query.writing, columns)
-    tiers[columns.keyed[TITLE_KEYS]] = EXACT_TIER
+        tiers[columns.phrase] = _tiers_of_writing(query.writing, columns)
+    tiers[columns.keyed[TITLE_KEYS]] = weights.EXACT_TIER
     return tiers
 
 
-def _of_writing(writing: Writing, columns: Columns) -> Tiers:
+def _tiers_of_writing(writing: Writing, columns: Columns) -> Tiers:
     """Return the tiers of the documents that hold a query word for word, by how each spells it.
 
     Analysis reduces `--load`, `load` and the `load` of `load_dir` to one word, so that each finds the others.
     """
     title, body, front = (columns.written >> (WRITTEN_BITS * region) for region in (TITLES, BODIES, FRONTS))
-    in_title = (title & _word_of_title(writing)) > 0
+    # Chinese words have no space around them.
+    in_title = (title & (Held.ALONE | Held.INSIDE if writing.has_han else Held.ALONE)) > 0
     alone = in_title | ((body & Held.ALONE) > 0)
     if not writing.is_code and not writing.is_span:
         # For an identifier, visible text ranks before text that only search sees, so fronts do not count.
         alone |= (front & Held.ALONE) > 0
     seen = title | body
     rules = [
-        (np.isin(columns.phrase, columns.keyed[SPAN_KEYS]) & writing.is_code, CODE_SPAN_TIER),
-        (in_title, IN_TITLE_TIER),
-        (alone, WHOLE_TIER),
-        ((seen & Held.ALIKE) > 0, ALIKE_TIER),
-        ((seen & Held.INSIDE) > 0, INSIDE_TIER),
+        (np.isin(columns.phrase, columns.keyed[SPAN_KEYS]) & writing.is_code, weights.CODE_SPAN_TIER),
+        (in_title, weights.IN_TITLE_TIER),
+        (alone, weights.WHOLE_TIER),
+        ((seen & Held.ALIKE) > 0, weights.ALIKE_TIER),
+        ((seen & Held.INSIDE) > 0, weights.INSIDE_TIER),
     ]
-    chosen: Tiers = np.select([held for held, _ in rules], [tier for _, tier in rules], HOLDER_TIER)
+    chosen: Tiers = np.select([held for held, _ in rules], [tier for _, tier in rules], weights.HOLDER_TIER)
     return chosen
-
-
-def _word_of_title(writing: Writing) -> Held:
-    """Return the flags that make a query a word of a title; Chinese words have no space around them."""
-    return Held.ALONE | Held.INSIDE if writing.has_han else Held.ALONE
 
 
 def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scores:
@@ -259,8 +237,8 @@ def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scor
     if columns.likeness is None or prose <= 0 or tiers.any():
         return np.zeros(columns.size)
     told, titled = columns.likeness(words)
-    by_text = MEANING_WEIGHT * np.maximum(0, told - UNRELATED)
-    by_title = TITLE_MEANING_WEIGHT * np.maximum(0, titled - SAME_QUESTION)
+    by_text = weights.MEANING_WEIGHT * np.maximum(0, told - weights.UNRELATED)
+    by_title = weights.TITLE_MEANING_WEIGHT * np.maximum(0, titled - weights.SAME_QUESTION)
     return prose * (by_text + by_title)
 
 
@@ -270,10 +248,10 @@ def prose_in(query: Query, columns: Columns) -> float:
     return 0.0 if columns.likeness is None or held else query.prose
 
 
-def fits(documents: Numbers, least: float, coverage: Scores, lift: Scores, tiers: Tiers) -> Numbers:
+def select_fitting(documents: Numbers, least: float, coverage: Scores, lift: Scores, tiers: Tiers) -> Numbers:
     """Return those of `documents` (of the requested frameworks) that rank before others: by an exact match, by a
     coverage of at least `least`, or because no document is more similar."""
-    enough = coverage[documents] >= max(ANSWER_COVERAGE, least)
+    enough = coverage[documents] >= max(weights.ANSWER_COVERAGE, least)
     alike = (lift[documents] > 0) & (lift[documents] >= lift.max(initial=0.0))
     fitting: Numbers = documents[enough | (tiers[documents] > 0) | alike]
     return fitting
@@ -284,12 +262,12 @@ def put_behind(first: Numbers, others: Numbers, score: Scores, lift: Scores) -> 
     whole = score + lift
     least, most = float(whole[first].min(initial=math.inf)), float(whole[others].max(initial=0.0))
     if 0 < most >= least:
-        behind = BEHIND * least / most
+        behind = weights.BEHIND * least / most
         score[others] *= behind
         lift[others] *= behind
 
 
-def answering(lift: Scores) -> Mask:
+def answers_by_meaning(lift: Scores) -> Mask:
     """Return the mask of documents that are similar enough to answer, whatever words they share."""
-    alike: Mask = (lift > 0) & (lift >= ANSWER_SHARE * lift.max(initial=0.0))
+    alike: Mask = (lift > 0) & (lift >= weights.ANSWER_SHARE * lift.max(initial=0.0))
     return alike

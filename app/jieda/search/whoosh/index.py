@@ -69,9 +69,9 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
     def __init__(self, embedded: EmbeddedIndex, schema: fields.Schema) -> None:
         self.schema = schema
         self._collection, self._facets = embedded.collection, embedded.facets
-        self._occurrence = lru_cache(KEPT_TERMS)(self._found)
-        self._lengths = lru_cache(len(schema.names()))(self._counted_lengths)
-        self._tag_terms = lru_cache(len(schema.names()))(self._valued_terms)
+        self._find_cached = lru_cache(KEPT_TERMS)(self._find)
+        self._lengths = lru_cache(len(schema.names()))(self._count_lengths)
+        self._tag_documents = lru_cache(len(schema.names()))(self._documents_by_term)
         self._held = lru_cache(len(TEXTS) * max(1, len(self._collection.segments)))(self._held_atoms)
 
     def indexed_field_names(self) -> list[str]:
@@ -82,7 +82,6 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return False
 
     def is_deleted(self, _: int) -> bool:
-        """False for every document."""
         return False
 
     def doc_count_all(self) -> int:
@@ -97,10 +96,9 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
     # ---- terms
 
     def __contains__(self, term: tuple[str, Any]) -> bool:
-        return term[0] in self.schema and bool(len(self._of(*term).documents))
+        return term[0] in self.schema and bool(len(self._occurrences(*term).documents))
 
     def lexicon(self, fieldname: str) -> list[bytes]:
-        """Return all terms of a field, sorted."""
         return self.expand_prefix(fieldname, b"")
 
     def expand_prefix(self, fieldname: str, prefix: str | bytes) -> list[bytes]:
@@ -109,8 +107,8 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
             raise reading.TermNotFound(fieldname)
         start = prefix if isinstance(prefix, bytes) else encoded(prefix)
         if fieldname in TEXTS:
-            return self._atoms(fieldname, start)
-        return [term for term in self._tag_terms(fieldname) if term.startswith(start)]
+            return self._atoms_from(fieldname, start)
+        return [term for term in self._tag_documents(fieldname) if term.startswith(start)]
 
     def all_terms(self) -> Iterator[tuple[str, bytes]]:
         """Yield each term with its field, sorted."""
@@ -126,16 +124,14 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         )
 
     def frequency(self, fieldname: str, text: str | bytes) -> float:
-        """Return the number of occurrences of a term."""
-        return float(self._of(fieldname, text).counts.sum())
+        return float(self._occurrences(fieldname, text).counts.sum())
 
     def doc_frequency(self, fieldname: str, text: str | bytes) -> int:
-        """Return the number of documents with a term."""
-        return len(self._of(fieldname, text).documents)
+        return len(self._occurrences(fieldname, text).documents)
 
     def term_info(self, fieldname: str, text: str | bytes) -> reading.TermInfo:
         """Return the statistics of a term that Whoosh scores by. Raises TermNotFound."""
-        found = self._of(fieldname, text)
+        found = self._occurrences(fieldname, text)
         if not len(found.documents):
             raise reading.TermNotFound(f"{fieldname}:{text!r}")
         lengths = _rounded(self._lengths(fieldname)[found.documents])
@@ -150,8 +146,8 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         )
 
     def postings(self, fieldname: str, text: str | bytes, scorer: Any = None) -> matching.Matcher:
-        """Return the postings of a term. Raises TermNotFound."""
-        found, info = self._of(fieldname, text), self.term_info(fieldname, text)
+        """Raises TermNotFound."""
+        found, info = self._occurrences(fieldname, text), self.term_info(fieldname, text)
         format_, values = self.schema[fieldname].format, None
         if found.positions is not None:
             ends = np.cumsum(found.counts)
@@ -165,7 +161,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
     # ---- lengths
 
     def field_length(self, fieldname: str) -> int:
-        """Return the terms of a field in all documents; 0 for fields without lengths."""
+        """0 for fields without lengths."""
         return int(self._lengths(fieldname).sum())
 
     def min_field_length(self, fieldname: str) -> int:
@@ -174,11 +170,9 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return int(_rounded(lengths[lengths > 0].min(initial=self.max_field_length(fieldname))))
 
     def max_field_length(self, fieldname: str) -> int:
-        """Return the length of the field in the longest document."""
         return int(_rounded(self._lengths(fieldname).max(initial=0)))
 
     def doc_field_length(self, docnum: int, fieldname: str, default: int = 0) -> int:
-        """Return the length of the field in a document."""
         return int(_rounded(self._lengths(fieldname)[docnum])) or default
 
     # ---- columns
@@ -188,7 +182,6 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return False
 
     def has_column(self, fieldname: str) -> bool:
-        """Whether a field has a column to sort by."""
         return fieldname in {*TAGS, ID, UPDATED}
 
     def column_reader(
@@ -207,16 +200,16 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
 
     # ---- parts
 
-    def _of(self, fieldname: str, text: str | bytes) -> Occurrence:
-        return self._occurrence(fieldname, self._text_to_bytes(fieldname, text))
+    def _occurrences(self, fieldname: str, text: str | bytes) -> Occurrence:
+        return self._find_cached(fieldname, self._text_to_bytes(fieldname, text))
 
-    def _found(self, fieldname: str, term: bytes) -> Occurrence:
+    def _find(self, fieldname: str, term: bytes) -> Occurrence:
         if fieldname in TEXTS:
-            return self._in_texts(fieldname, term.decode("utf-8", "surrogatepass"))
-        documents = self._tag_terms(fieldname).get(term, np.zeros(0, np.int32))
+            return self._find_in_texts(fieldname, term.decode("utf-8", "surrogatepass"))
+        documents = self._tag_documents(fieldname).get(term, np.zeros(0, np.int32))
         return Occurrence(documents, np.ones(len(documents), np.int64), None)
 
-    def _in_texts(self, field: str, atom: str) -> Occurrence:
+    def _find_in_texts(self, field: str, atom: str) -> Occurrence:
         numbers, places = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
         for segment, here in zip(self._collection.segments, self._collection.numbers, strict=True):
             if (rows := segment.atoms.rows(atom)) is None:
@@ -232,7 +225,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         held, counts = np.unique(documents, return_counts=True)
         return Occurrence(held, counts, positions[order])
 
-    def _atoms(self, field: str, prefix: bytes) -> list[bytes]:
+    def _atoms_from(self, field: str, prefix: bytes) -> list[bytes]:
         found: set[bytes] = set()
         for place, segment in enumerate(self._collection.segments):
             strings = segment.atoms.strings
@@ -252,7 +245,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         held: Mask = np.logical_or.reduceat(counted[segment.atoms.columns[0]], starts)
         return held
 
-    def _counted_lengths(self, field: str) -> Array:
+    def _count_lengths(self, field: str) -> Array:
         lengths = np.zeros(len(self._collection), np.int64)
         for place, segment in enumerate(self._collection.segments if field in TEXTS else ()):
             slots = segment.atoms.columns[0]
@@ -267,7 +260,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         starts = self._collection.segments[place].slot_starts.astype(np.int64)
         return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
 
-    def _valued_terms(self, field: str) -> Mapping[bytes, Array]:
+    def _documents_by_term(self, field: str) -> Mapping[bytes, Array]:
         """Return the sorted terms of a field other than text, and the documents of each."""
         if field == ID:
             return {encoded(name): np.array([place]) for place, name in enumerate(self._collection.ids)}

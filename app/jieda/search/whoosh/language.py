@@ -114,30 +114,32 @@ class QueryLanguage:
         if len(text) > LONGEST or not HINT.search(text) or "\n" in text.strip():
             return None
         chunks = [*CHUNK.finditer(text)]
-        parts = {n: part for n, one in enumerate(chunks) if (part := self._tag_or_days(one))}
+        parts = {n: part for n, one in enumerate(chunks) if (part := self._read_tag_or_days(one))}
         if len(chunks) <= MOST_WORDS:
-            more = parts | {n: part for n, one in enumerate(chunks) if (part := self._doubtful(one, n > 0))}
-            more = self._connected(chunks, more)
+            more = parts | {
+                n: part for n, one in enumerate(chunks) if (part := self._read_ambiguous(one, n > 0))
+            }
+            more = self._join_operands(chunks, more)
             if more.keys() - parts.keys() and self._is_prose(chunks, more):
                 parts = more
-        taken = [range(part.start, part.end) for part in parts.values()]
-        words = [one for one in chunks if not any(one.start() in span for span in taken)]
+        words = [
+            one for one in chunks if not any(part.start <= one.start() < part.end for part in parts.values())
+        ]
         if not parts or not (words or any(not each.asked.startswith("NOT") for each in parts.values())):
-            nearest = tuple(self._with_nearest(text, chunks))
+            nearest = tuple(self._suggest_values(text, chunks))
             return TypedQuery(text, nearest=nearest) if nearest else None
-        return self._typed(text, words, sorted(set(parts.values())))
+        return self._evaluate(text, words, sorted(set(parts.values())))
 
-    def _typed(self, text: str, words: Sequence[re.Match[str]], parts: Sequence[OperatorPart]) -> TypedQuery:
+    def _evaluate(
+        self, text: str, words: Sequence[re.Match[str]], parts: Sequence[OperatorPart]
+    ) -> TypedQuery:
         asked = self._parser.parse(" ".join(part.asked for part in parts))
-        free = [*((one.start(), one.group()) for one in words)]
+        free = [(one.start(), one.group()) for one in words]
         free += [(part.start, part.words) for part in parts if part.words]
         within = AdmittedDocuments(self._index.matching(asked), self._recency, listed=not words)
         operators = tuple(
-            Operator(
-                text[part.start : part.end],
-                " ".join((text[: part.start] + text[part.end :]).split()),
-            )
-            for part in parts
+            Operator(text[one.start : one.end], " ".join((text[: one.start] + text[one.end :]).split()))
+            for one in parts
         )
         return TypedQuery(" ".join(word for _, word in sorted(free)), within, operators)
 
@@ -154,19 +156,14 @@ class QueryLanguage:
         """The tags that documents have, by field, then by id and by name."""
         found: dict[str, dict[str, str]] = {}
         for field in TAGS:
-            ids = [term.decode() for term in self._index.reader().lexicon(field)]
-            names = {one: one for one in ids}
             tags = self._taxonomy.facet(field) if field != "lang" else {}
-            names |= {
-                self._analyzer.fold(name): one
-                for one in ids
-                if one in tags
-                for name in tags[one].name.values()
-            }
-            found[field] = names
+            ids = [term.decode() for term in self._index.reader().lexicon(field)]
+            found[field] = {one: one for one in ids}
+            for one in filter(tags.__contains__, ids):
+                found[field] |= {self._analyzer.fold(name): one for name in tags[one].name.values()}
         return found
 
-    def _tag_or_days(self, chunk: re.Match[str]) -> OperatorPart | None:
+    def _read_tag_or_days(self, chunk: re.Match[str]) -> OperatorPart | None:
         match = FIELD.fullmatch(chunk.group())
         field = _field(match)
         if match is None or not field:
@@ -178,7 +175,7 @@ class QueryLanguage:
         value = self._values.get(field, {}).get(self._analyzer.fold(match["value"].strip('"“”')))
         return OperatorPart(*chunk.span(), f'{sign}{field}:"{value}"') if value else None
 
-    def _with_nearest(self, text: str, chunks: Sequence[re.Match[str]]) -> Iterator[str]:
+    def _suggest_values(self, text: str, chunks: Sequence[re.Match[str]]) -> Iterator[str]:
         """Yield the query with similar existing values for the first field with an unknown value."""
         for chunk in chunks:
             match = FIELD.fullmatch(chunk.group())
@@ -202,7 +199,7 @@ class QueryLanguage:
 
     # ---- operators that occur in prose and messages as well
 
-    def _doubtful(self, chunk: re.Match[str], follows: bool) -> OperatorPart | None:
+    def _read_ambiguous(self, chunk: re.Match[str], follows: bool) -> OperatorPart | None:
         """Recognize `title:word`, `-word` and `mem*`; `follows`: it is not the first chunk."""
         text, span = chunk.group(), chunk.span()
         if (match := FIELD.fullmatch(text)) and _field(match) == "title" and match["colon"] == ":":
@@ -227,7 +224,7 @@ class QueryLanguage:
         asked = f'{field}:"{words}"' if " " in words else f"{field}:{words}"
         return asked if words and self._index.matching(self._parser.parse(asked)).any() else ""
 
-    def _connected(
+    def _join_operands(
         self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]
     ) -> dict[int, OperatorPart]:
         """Return the parts with NOT and OR joined to their operands."""

@@ -20,7 +20,7 @@ from jieda.search.completion import entry_candidates
 from jieda.search.index.document import document_of
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.sayings import meaning_of
-from jieda.search.show.concordance import lines_of, places_of
+from jieda.search.snippet import lines_of, places_of
 from jieda.snapshot.build.files import BuildResources, same, sample_text, source_of
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import code_version, fact_key, packed

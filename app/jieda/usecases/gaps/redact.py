@@ -199,7 +199,7 @@ class Redactor:
         word = written.casefold()
         if len(word) > LONGEST_WORD or not word.isascii():
             return False
-        if is_function_word(word) or word in self._said or self._searcher.says(word):
+        if is_function_word(word) or word in self._said or self._searcher.has_word(word):
             return True
         is_common = written.islower() and word not in _PEOPLE
         return dictionary and is_common and self._analyzer.is_word(word)
@@ -212,12 +212,12 @@ class Redactor:
         may_be_host = ("." in name and name == folded and "_" not in name) or (
             "-" in name.lstrip("-") and _digits(name) > 0
         )
-        if folded in self._said or self._searcher.says(folded):
+        if folded in self._said or self._searcher.has_word(folded):
             return not may_be_host
         parts = [name[start:end].casefold() for start, end in word_spans(name)]
         is_exception = name.endswith(PYTHON_ENDINGS) and "." not in name and "-" not in name
         return is_exception and all(
-            self._searcher.says(part) or self._analyzer.is_word(part) for part in parts
+            self._searcher.has_word(part) or self._analyzer.is_word(part) for part in parts
         )
 
     def _public(self, name: str) -> str:
@@ -238,12 +238,12 @@ class Redactor:
                     known[token.start : token.end] = [True] * (token.end - token.start)
         for is_known, places in groupby(range(len(run)), key=known.__getitem__):
             stretch = "".join(run[place] for place in places)
-            alone = len(stretch) == 1 and (is_function_word(stretch) or self._searcher.says(stretch))
+            alone = len(stretch) == 1 and (is_function_word(stretch) or self._searcher.has_word(stretch))
             functional = all(map(is_function_word, stretch))
             yield stretch if is_known or alone or functional else UNKNOWN
 
     def _is_known(self, word: str, *, dictionary: bool) -> bool:
-        if is_function_word(word) or word in self._said or self._searcher.says(word):
+        if is_function_word(word) or word in self._said or self._searcher.has_word(word):
             return True
         return dictionary and word not in self._names
 

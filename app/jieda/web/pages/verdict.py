@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
 from jieda.presentation.urls import fill_in, issue_search, rewrite
-from jieda.search.show.snippet import merged, whole_name
+from jieda.search.snippet import merged, whole_name
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.parts import (
     Choice,

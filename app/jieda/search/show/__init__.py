@@ -1,1 +1,0 @@
-"""The presentation of a hit: snippet and reasons."""
