@@ -144,7 +144,7 @@ def folder_line(folder: str) -> str:
 
 
 def parts_of(line: str, grammar: Grammar = SIGNATURES) -> Sequence[Part]:
-    """Return the parts of a line with normalized quotes and widths (`alike`). Raises SignatureSyntaxError."""
+    """Return the parts of a line with normalized quotes and widths. Raises SignatureSyntaxError."""
     parts = list(_pieces(line, grammar))
     for one, other in pairwise(parts):
         if one.placeholder in grammar.open and other.placeholder in grammar.open:
@@ -245,7 +245,7 @@ Shapes = tuple[tuple[str, str], ...]
 """Pairs of a part and a relation."""
 MOST_TRIED = 50
 """Most matches of a line whose numbers are compared before it counts as not found."""
-_ALIKE = str.maketrans(
+_NORMAL = str.maketrans(
     dict.fromkeys('"`‘’“”', "'") | {"\u00a0": " "} | {chr(n + 0xFEE0): chr(n) for n in range(0x21, 0x7F)}
 )
 
@@ -280,11 +280,11 @@ class SignatureLine:
 
     def matches(self, text: str) -> bool:
         """Whether `text`, one line or many, contains this line."""
-        folded = alike(text)
+        folded = normalize(text)
         return self.anchor in folded.casefold() and self.find(folded) is not None
 
     def find(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
-        """Return the first match in `text`, which is normalized by `alike`, that meets all conditions and shapes."""
+        """Return the first match in a normalized `text` that meets all conditions and shapes."""
         if not (self.conditions or self.shapes):
             return self.pattern.search(text, start, end)
         found = zip(range(MOST_TRIED), self.pattern.finditer(text, start, end), strict=False)
@@ -306,9 +306,9 @@ def _are_shaped(found: re.Match[str], shapes: Shapes) -> bool:
     )
 
 
-def alike(text: str) -> str:
+def normalize(text: str) -> str:
     """Normalize quotes and widths, which chats, editors and versions of Python change; the length stays."""
-    return text.translate(_ALIKE)
+    return text.translate(_NORMAL)
 
 
 @lru_cache(maxsize=4096)
@@ -319,7 +319,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
 @lru_cache(maxsize=4096)
 def compile_signature_line(text: str, shapes: Shapes = ()) -> SignatureLine:
     """Compile one line; `shapes` apply only if it has two. Raises SignatureSyntaxError."""
-    parts = parts_of(alike(text))
+    parts = parts_of(normalize(text))
     literals = [part.literal for part in parts if part.literal]
     words = [word for literal in literals for word in literal.split()]
     if not words:

@@ -3,7 +3,7 @@
 import pytest
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import TokenKind
-from jieda.search.snippet import merged
+from jieda.search.snippet import merge_spans
 
 from tests.analysis.cases import FOLDER, Case, read_cases
 
@@ -42,7 +42,7 @@ def marked(analyzer: Analyzer, query: str, text: str) -> str:
     }
     found = [token for token in analyzer.analyze(text).tokens if token.term in wanted]
     pieces, place = [], 0
-    for start, end in merged((token.start, token.end) for token in found):
+    for start, end in merge_spans((token.start, token.end) for token in found):
         pieces += [text[place:start], "«", text[start:end], "»"]
         place = end
     return "".join([*pieces, text[place:]])

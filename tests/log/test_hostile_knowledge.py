@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jieda.content.read.log_files import FAILURES, PROGRAMS, read_log_knowledge
-from jieda.diagnosis.origin import Detective
+from jieda.diagnosis.origin import OriginFinder
 from jieda.entry import Language
 from jieda.errors import ContentError
 from jieda.log import traceback
@@ -43,7 +43,7 @@ def read(key: str, value: object, log: str) -> None:
     )
     found = read_log_knowledge(programs, failures)
     parsed = traceback.parse(log, compile_formats(found.failures))
-    Detective({"frob": TAG}, found.programs).origin(parsed)
+    OriginFinder({"frob": TAG}, found.programs).find(parsed)
 
 
 @pytest.mark.parametrize("key", PARTS)

@@ -87,7 +87,7 @@ def test_entries_are_sent_once_and_of_searches_nothing_but_the_query(
     assert len(model.texts) > len(OTHER_WORDS), "of another model, vectors are made anew"
 
 
-@pytest.mark.parametrize(("status", "told"), [(500, "answers 500"), (302, "answers 302")])
+@pytest.mark.parametrize(("status", "told"), [(500, "status 500"), (302, "status 302")])
 def test_what_it_refuses_is_told_without_its_address(model: EncoderServer, status: int, told: str) -> None:
     model.status = status
     with pytest.raises(NotEmbedded, match=told) as refused:

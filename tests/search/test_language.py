@@ -190,6 +190,6 @@ def test_a_correction_keeps_the_operators(shipped: Snapshot) -> None:
 
 def test_a_field_is_completed_with_its_values(shipped: Snapshot) -> None:
     frameworks = tuple(f"memory framework:{name}" for name in ("chatlearn", "roll", "slime"))
-    assert shipped.searcher.completed("memory framework:") == frameworks
-    assert shipped.searcher.completed("-框架:sl") == ("-框架:slime",)
-    assert shipped.searcher.completed("https://sl") == shipped.searcher.completed("title:me") == ()
+    assert shipped.searcher.complete_field("memory framework:") == frameworks
+    assert shipped.searcher.complete_field("-框架:sl") == ("-框架:slime",)
+    assert shipped.searcher.complete_field("https://sl") == shipped.searcher.complete_field("title:me") == ()

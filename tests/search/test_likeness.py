@@ -69,8 +69,8 @@ def test_the_closest_document_is_found_among_many_in_any_segments(tmp_path: Path
         assert likeness[number] == pytest.approx(max(sayings) + GIST * mean)
         assert titled[number] == pytest.approx(max(sayings[:TITLES]))
         again = two.likeness.of(asked, words)
-        assert likeness == pytest.approx(again.told)
-        assert titled == pytest.approx(again.titled)
+        assert likeness == pytest.approx(again.text)
+        assert titled == pytest.approx(again.title)
 
 
 def test_documents_that_words_found_are_looked_at_however_little_they_are_alike(tmp_path: Path) -> None:
@@ -80,9 +80,9 @@ def test_documents_that_words_found_are_looked_at_however_little_they_are_alike(
     asked = said["a/150"][0]
     far = int(np.argmin([(said.get(name, asked[np.newaxis]) @ asked).max() for name in documents]))
     words = np.zeros(DOCUMENTS)
-    assert not index.likeness.of(asked, words).told[far]
+    assert not index.likeness.of(asked, words).text[far]
     words[[far, MUTE]] = 1
-    likeness = index.likeness.of(asked, words).told
+    likeness = index.likeness.of(asked, words).text
     assert likeness[far]
     assert not likeness[MUTE]
 
@@ -91,4 +91,4 @@ def test_a_question_of_another_embedder_is_like_nothing(tmp_path: Path) -> None:
     documents, _ = made(100)
     update_index(tmp_path, None, documents, (), ())
     index = EmbeddedIndex(tmp_path, WEIGHTING)
-    assert not index.likeness.of(unit(np.ones(512)), np.ones(DOCUMENTS)).told.any()
+    assert not index.likeness.of(unit(np.ones(512)), np.ones(DOCUMENTS)).text.any()

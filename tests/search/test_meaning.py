@@ -12,7 +12,7 @@ from jieda.content.read.load import load_library
 from jieda.search.answers import ReasonType
 from jieda.search.meaning.embedder import FIRST_REST, Embedder, Meaning, Vectors
 from jieda.search.meaning.embedder import embedder as installed
-from jieda.search.meaning.sayings import by_themselves
+from jieda.search.meaning.sayings import standalone_sentences
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 from jieda.snapshot.watch.follow import Follower
@@ -248,7 +248,7 @@ def test_a_fact_at_the_end_of_a_long_sentence_is_found(
     library = load_library([content])
     snapshot = build_snapshot(library, analyzer, Path(mkdtemp(dir=tmp_path)), embedder)
     assert found(snapshot, "谁每天晚上烤黑麦面包")[0] == "told"
-    pieces = tuple(by_themselves(library.entries["roll/told"]))
+    pieces = tuple(standalone_sentences(library.entries["roll/told"]))
     assert "the cook baked fresh bread with rye flour every evening," in pieces
 
 

@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest, Snippet
-from jieda.search.snippet import LENGTH, joined, opening
+from jieda.search.snippet import LENGTH, join_blocks, opening
 from jieda.snapshot.snapshot import Snapshot
 
 from tests.search.small import MakeSnapshot, ask, concept, error, first, reasons
@@ -194,9 +194,9 @@ def test_the_snippet_is_of_the_edition_that_is_shown(small: MakeSnapshot) -> Non
 
 def test_blocks_stand_apart_in_one_line() -> None:
     """A setting and the number that the next sentence begins with must not read as one."""
-    apart = joined(map(Snippet, ["Set this:", "ports=30000-30050", "50 ports are enough."]))
+    apart = join_blocks(map(Snippet, ["Set this:", "ports=30000-30050", "50 ports are enough."]))
     assert apart.html == "Set this: ports=30000-30050 · 50 ports are enough."
-    marked = joined([Snippet("二选一："), Snippet("改配置。", ((1, 4),)), Snippet("换版本")])
+    marked = join_blocks([Snippet("二选一："), Snippet("改配置。", ((1, 4),)), Snippet("换版本")])
     assert marked.html == "二选一：改<mark>配置。</mark>换版本"
 
 

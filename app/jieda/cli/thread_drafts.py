@@ -23,7 +23,7 @@ from jieda.drafting.guesses import SlugAllocator, finders_of, shape_of
 from jieda.entry import Kind, Sample, Source
 from jieda.importing.threads import Comment, Thread, solution
 from jieda.search.answers import SearchRequest
-from jieda.search.meaning.embedder import NotEmbedded, alike
+from jieda.search.meaning.embedder import NotEmbedded, similar_pairs
 from jieda.signature import compile_signature_line
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Filters
@@ -193,7 +193,7 @@ def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tu
     pairs: Iterable[tuple[int, int]] | None = None
     if searcher.embedder and searcher.embedder.measured:
         with suppress(NotEmbedded):
-            pairs = list(alike(searcher.embedder, texts, NEAR))
+            pairs = list(similar_pairs(searcher.embedder, texts, NEAR))
     if pairs is None:
         reader = WordReader(searcher.analyzer, searcher.glossary)
         pairs = _pairs_sharing_words([meaning(text, reader) for text in texts])

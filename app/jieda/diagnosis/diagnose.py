@@ -28,7 +28,7 @@ from jieda.diagnosis.facts import (
     SignatureCount,
     WordReader,
 )
-from jieda.diagnosis.origin import Detective
+from jieda.diagnosis.origin import OriginFinder
 from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
 from jieda.entry import Entry, Language, Signature
@@ -63,7 +63,7 @@ class Diagnoser:
         self.known = known
         self.words = words
         self.formats = compile_formats(known.knowledge.failures)
-        self._detective = Detective(library.taxonomy.framework, known.knowledge.programs)
+        self._origins = OriginFinder(library.taxonomy.framework, known.knowledge.programs)
         self._entries: Mapping[str, Entry] = library.entries
         self._packages = library.taxonomy.packages
         self.signatures = signatures or SignatureIndex(known.signatures.items())
@@ -73,7 +73,7 @@ class Diagnoser:
     def diagnose(self, text: str, lang: Language, framework: str = "") -> Diagnosis:
         """Diagnose `text`, a log of any size; `framework` is the one that the user names, if any."""
         parsed = parse(text, self.formats)
-        origin = self._detective.origin(parsed, framework)
+        origin = self._origins.find(parsed, framework)
         shown = find_passages(parsed, self.formats)
         hits: dict[str, list[SignatureHit]] = {}
         for hit in self._doubt_wrappers(self.signatures.find(parsed), parsed):

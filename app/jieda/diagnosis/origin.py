@@ -54,7 +54,7 @@ class Origin:
         """Whether all evidence of the origin points to another program."""
         return framework not in self.known and bool(self.known or self.others or self.own_code)
 
-    def is_anothers(self, framework: str) -> bool:
+    def is_of_another(self, framework: str) -> bool:
         """Whether the log is of another framework, or of another program that is listed."""
         return self.is_foreign(framework) and bool(self.known or (self.others and not self.guessed))
 
@@ -65,7 +65,7 @@ class Origin:
         return OWN if framework in self.known else 0.0
 
 
-class Detective:
+class OriginFinder:
     """Finds the origin of a log among the frameworks of a taxonomy and other programs."""
 
     def __init__(self, frameworks: Mapping[str, Tag], programs: Programs) -> None:
@@ -88,7 +88,7 @@ class Detective:
         self._standard = _paths(programs.standard)
         self._installed = _paths(programs.installed, package=r"/(?P<package>[\w.-]{1,80})")
 
-    def origin(self, parsed: ParsedLog, told: str = "") -> Origin:
+    def find(self, parsed: ParsedLog, told: str = "") -> Origin:
         """Count the evidence for each program; `told` is the framework that the user names, if any."""
         text = "\n".join((*parsed.processes, *parsed.texts))
         folded = text.casefold()

@@ -175,7 +175,7 @@ class Scorer:
             secondary = bool(log.explain_root) and entry_id not in log.explain_root
             confidence = Confidence.LIKELY if foreign or secondary else Confidence.EXACT
         return Scored(
-            entry_id, score, confidence, known, own, words, foreign and origin.is_anothers(framework)
+            entry_id, score, confidence, known, own, words, foreign and origin.is_of_another(framework)
         )
 
     def _has_own_signature(self, entry_id: str, log: _LogFacts) -> bool:

@@ -9,7 +9,7 @@ from itertools import accumulate
 from jieda.anchors import AnchorIndex
 from jieda.entry import Signature
 from jieda.log.traceback import ParsedLog
-from jieda.signature import Shapes, SignatureLine, SignatureSyntaxError, alike, compile_signature_line
+from jieda.signature import Shapes, SignatureLine, SignatureSyntaxError, compile_signature_line, normalize
 
 MOST_PLACES = 64
 """Most places recorded of a signature line that has to be near others."""
@@ -109,7 +109,7 @@ class SignatureIndex:
         Only in a `pasted` log may a line be wrapped. A line of a signature may be the name of a process; its place is
         the first line of that process.
         """
-        texts = alike("\n".join(log.texts)).split("\n")
+        texts = normalize("\n".join(log.texts)).split("\n")
         before = tuple(log.processes.values())
         places = {
             number: [Place(before[at.line], 0, 0)] for number, at in self._find_places(tuple(log.processes))

@@ -138,9 +138,9 @@ class Searcher:
             framework_fits=not weak and any(self._is_of(one, chosen) for one in ranking.ranked[:1]),
         )
 
-    def completed(self, text: str) -> tuple[str, ...]:
+    def complete_field(self, text: str) -> tuple[str, ...]:
         """Complete a query that ends in a field of the query language with each value that the field may have."""
-        return tuple(self._language.completed(text)) if self._language else ()
+        return tuple(self._language.complete_field(text)) if self._language else ()
 
     def ranked(self, text: str, limit: int) -> tuple[str, ...]:
         """Return the ids of the hits, best first, without reasons. Raises IndexUnreadable."""
@@ -182,10 +182,8 @@ class Searcher:
         the first `window` hits."""
         query = self._parser.parse(text, Filters()).query
         ranking = self._ranker.rank(query, window, self._meaning(query))
-        for place, scored in enumerate(ranking.ranked):
-            if scored.id == entry_id:
-                return ranking.contributions(place, place + 1)[0]
-        return ()
+        places = [place for place, scored in enumerate(ranking.ranked) if scored.id == entry_id]
+        return ranking.contributions(places[0], places[0] + 1)[0] if places else ()
 
     def _hits(self, request: SearchRequest, parsed: ParsedQuery, ranking: Ranking) -> Iterator[Hit]:
         start, end = request.offset, request.offset + request.limit
@@ -214,7 +212,7 @@ class Searcher:
         if self.embedder is None or query.prose <= 0:
             return None
         try:
-            vector: Vector = self.embedder.embed([query.saying], asked=True)[0]
+            vector: Vector = self.embedder.embed([query.text_to_embed], asked=True)[0]
         except NotEmbedded:
             return None
         return vector
@@ -285,11 +283,7 @@ class Searcher:
 
 
 def _reasons(
-    parsed: ParsedQuery,
-    contributions: Sequence[Contribution],
-    concordance: Concordance,
-    *,
-    alike: bool = False,
+    parsed: ParsedQuery, contributions: Sequence[Contribution], concordance: Concordance, *, alike: bool
 ) -> tuple[Reason, ...]:
     """Return at most MOST_REASONS reasons, strongest kind first. A word of the query appears once, with its best
     reason, and a function word only if there is no other. For an entry that is `alike`, found by meaning more than by

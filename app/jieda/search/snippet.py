@@ -250,13 +250,13 @@ def snippet(lines: Sequence[EditionLine], marked: MarkedPlaces) -> Snippet:
             break
         parts.append(_cut(lines[number], spans.get(number, ()), LENGTH - length))
         length += len(lines[number].text)
-    return joined(parts)
+    return join_blocks(parts)
 
 
 def opening(edition: Edition, room: int) -> Snippet:
     """Return the beginning of an edition's answer, as the snippet without a query."""
     lines = lines_of_section(edition.answer) if edition.answer else ()
-    whole = joined(Snippet(line.text, code=line.code) for line in lines)
+    whole = join_blocks(Snippet(line.text, code=line.code) for line in lines)
     if len(whole.text) <= room:
         return whole
     text = whole.text[: room - 1].rstrip()
@@ -269,7 +269,7 @@ def marked_title(title: str, marked: MarkedPlaces) -> str:
     return _cut(EditionLine(TITLE, title), spans, len(title)).html
 
 
-def joined(parts: Iterable[Snippet]) -> Snippet:
+def join_blocks(parts: Iterable[Snippet]) -> Snippet:
     """Join blocks of text in one line. A dot separates a block that ends without punctuation, such as code, from the
     next."""
     text, marks, code = "", [], []
@@ -307,7 +307,7 @@ def _passage(lines: Sequence[EditionLine], worth: Sequence[float]) -> range:
 
 def _cut(line: EditionLine, found: Iterable[Span], room: int) -> Snippet:
     text = line.text
-    spans = merged(whole_name(text, *span) for span in found)
+    spans = merge_spans(extend_to_name(text, *span) for span in found)
     start, end = _window(text, spans, room)
     before = "… " if start else ""
     by = len(before) - start
@@ -324,7 +324,7 @@ _FLAG_BEHIND = re.compile(r"[\w-]*", re.ASCII)
 LONGEST_FLAG = 80
 
 
-def whole_name(text: str, start: int, end: int) -> Span:
+def extend_to_name(text: str, start: int, end: int) -> Span:
     """Extend a span that begins or ends inside a name to the whole name; in a path, to the path's part."""
     while 0 < start < end and text[start] in _LETTERS and text[start - 1] in _LETTERS:
         start -= 1
@@ -337,7 +337,7 @@ def whole_name(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Return spans in order, overlapping and touching ones merged."""
     result: list[Span] = []
     for start, end in sorted(spans):

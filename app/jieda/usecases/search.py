@@ -104,7 +104,7 @@ async def suggest(
     typed = clip(service, text)
 
     def fitting() -> tuple[Completion, ...]:
-        operators = (Completion(each, CompletionType.TAG) for each in snapshot.searcher.completed(typed))
+        operators = (Completion(each, CompletionType.TAG) for each in snapshot.searcher.complete_field(typed))
         return tuple(islice(chain(operators, snapshot.completer.complete(typed, lang, limit)), limit))
 
     return await service.offload(fitting)

@@ -12,7 +12,7 @@ from jieda.content.read.corpus import Corpus, Outline, newest
 from jieda.content.read.yaml_reader import Fields, Items, Scalar, read_items
 from jieda.entry import Kind, Signature
 from jieda.log_knowledge import SHARED_BY
-from jieda.signature import LONGEST_SURE, SignatureLine, alike, compile_signature_line
+from jieda.signature import LONGEST_SURE, SignatureLine, compile_signature_line, normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class SignatureFinder:
 
     def find(self, text: str) -> frozenset[Signature]:
         """Return the signatures of which every `all` line occurs in `text`, and no `unless` line."""
-        plain = alike(_COLORS.sub("", text))
+        plain = normalize(_COLORS.sub("", text))
         folded = plain.casefold()
         return frozenset(
             signature

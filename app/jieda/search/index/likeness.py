@@ -9,9 +9,17 @@ import numpy as np
 
 from jieda.search.index.array_file import Array
 from jieda.search.index.collection import Collection
-from jieda.search.index.protocol import Alike, Numbers, Scores
+from jieda.search.index.protocol import Numbers, Scores, Similarity
 from jieda.search.index.segment import Segment
-from jieda.search.meaning.embedder import STEPS, Kept, Signs, Vector, differing, signs_of, words_of
+from jieda.search.meaning.embedder import (
+    STEPS,
+    Quantized,
+    Signs,
+    Vector,
+    count_differing,
+    sign_words,
+    signs_of,
+)
 
 CLOSEST = 32
 """Documents whose sayings are compared: this many whose mean is closest to the query, and this many of the best by
@@ -43,7 +51,7 @@ class Scale:
     shift: float = 0.0
 
     @classmethod
-    def of(cls, titles: Kept, gists: Kept) -> "Scale":
+    def of(cls, titles: Quantized, gists: Quantized) -> "Scale":
         """Compute the scale from a title and the gist of each of some entries."""
         if len(titles) < 2:
             return cls()
@@ -75,42 +83,42 @@ class EmbeddedLikeness:
         self._places = collection.places
         self._has_vectors = np.zeros(self._size, np.bool_)
         """Whether a document has vectors."""
-        self._means: Kept = np.zeros((self._size, self._width), np.int8)
-        self._signs: Signs = np.zeros((self._size, words_of(self._width)), np.uint64)
+        self._means: Quantized = np.zeros((self._size, self._width), np.int8)
+        self._signs: Signs = np.zeros((self._size, sign_words(self._width)), np.uint64)
         if self._width:
             self._gather_means(collection)
         self._scale = self._scale_by_titles() if to_scale else Scale()
 
-    def of(self, vector: Vector, by_words: Scores) -> Alike:
+    def of(self, vector: Vector, by_words: Scores) -> Similarity:
         """Return the similarity of each document; `by_words` is its score by words alone."""
-        alike = Alike(np.zeros(self._size), np.zeros(self._size))
+        similar = Similarity(np.zeros(self._size), np.zeros(self._size))
         if not self._width or len(vector) != self._width:
-            return alike
+            return similar
         asked = signs_of(vector[np.newaxis])
         chosen = self._choose(vector, asked, by_words)
         places, documents = self._places[:, chosen]
         for place in np.unique(places).tolist():
             here = places == place
             found = self._compare(self._segments[place], documents[here], vector, asked)
-            alike.told[chosen[here]] = self._scale(found.told, 1 + self._gist)
-            alike.titled[chosen[here]] = self._scale(found.titled)
-        return alike
+            similar.text[chosen[here]] = self._scale(found.text, 1 + self._gist)
+            similar.title[chosen[here]] = self._scale(found.title)
+        return similar
 
     def _choose(self, vector: Vector, asked: Signs, by_words: Scores) -> Numbers:
         """Return the numbers of the documents to compare; all of them have vectors."""
-        near = _least(differing(self._signs, asked), max(MEANS, self._size // SHARE_OF_MEANS))
+        near = _least(count_differing(self._signs, asked), max(MEANS, self._size // SHARE_OF_MEANS))
         nearest = near[_least(-_cosines(self._means[near], vector), CLOSEST)]
         chosen = np.union1d(nearest, _least(-by_words, CLOSEST))
         compared: Numbers = chosen[self._has_vectors[chosen]]
         return compared
 
-    def _compare(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Alike:
+    def _compare(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Similarity:
         """Return the similarity of some documents of a segment."""
         starts = segment.meaning_starts[documents]
         counts = segment.meaning_starts[documents + 1] - starts
         means = np.cumsum(counts) - counts
         rows = np.repeat(starts - means, counts) + np.arange(counts.sum())
-        differ = differing(segment.signs[rows], asked)
+        differ = count_differing(segment.signs[rows], asked)
         differ[means] = self._width
         near = differ <= np.repeat(np.minimum.reduceat(differ, means) + SLACK, counts)
         near[means] = True
@@ -121,7 +129,7 @@ class EmbeddedLikeness:
         gists = cosines[means]
         cosines[means] = -1
         told = np.maximum.reduceat(cosines, means) + self._gist * gists
-        return Alike(told, np.maximum.reduceat(np.where(titled, cosines, -1.0), means))
+        return Similarity(told, np.maximum.reduceat(np.where(titled, cosines, -1.0), means))
 
     def _scale_by_titles(self) -> Scale:
         embedded = np.flatnonzero(self._has_vectors)

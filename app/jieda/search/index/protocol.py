@@ -41,17 +41,17 @@ class Postings:
     holders: int
 
 
-class Alike(NamedTuple):
+class Similarity(NamedTuple):
     """Similarity of each document to the query, each shape (size,); 0 for documents without vectors, and for those
     that are neither among the closest nor among the best by words."""
 
-    told: Scores
+    text: Scores
     """Cosine of the query with the document's closest vector, plus `Weighting.gist` times that with their mean."""
-    titled: Scores
+    title: Scores
     """Cosine with the closest of the document's titles and aliases."""
 
 
-Likeness = Callable[[Scores], Alike]
+Likeness = Callable[[Scores], Similarity]
 """From the documents' scores by words to their similarity."""
 
 

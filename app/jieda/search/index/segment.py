@@ -42,9 +42,9 @@ from jieda.search.index.array_file import (
     write_signed,
 )
 from jieda.search.index.document import REGIONS, ZONES, Document, IndexedText
-from jieda.search.meaning.embedder import Kept, Signs, signs_of, words_of
+from jieda.search.meaning.embedder import Quantized, Signs, sign_words, signs_of
 
-NO_VECTORS: Kept = np.zeros((0, 1), dtype=np.int8)
+NO_VECTORS: Quantized = np.zeros((0, 1), dtype=np.int8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Contents:
     slot_separators: Array
     slot_places: Array
     slot_starts: Array
-    meaning: Sequence[Kept]
+    meaning: Sequence[Quantized]
     """The vectors of each document."""
     titles: Sequence[int]
     """Number of vectors of each document that are of its titles."""
@@ -92,7 +92,7 @@ def write_contents(directory: Path, contents: Contents) -> str:
     )
 
 
-def _vector_arrays(vectors: Sequence[Kept]) -> dict[str, Array]:
+def _vector_arrays(vectors: Sequence[Quantized]) -> dict[str, Array]:
     rows = np.concatenate([each for each in vectors if len(each)] or [NO_VECTORS])
     return {
         "meaning.rows": rows.reshape(-1),
@@ -118,9 +118,9 @@ class Segment:
             self.separators = Strings(arrays, "separators")
             self.slot_separators, self.slot_places = arrays["slots.separator"], arrays["slots.place"]
             self.slot_starts = arrays["slots.start"]
-            self.meaning: Kept = arrays["meaning.rows"].reshape(-1, int(arrays["meaning.width"][0]))
+            self.meaning: Quantized = arrays["meaning.rows"].reshape(-1, int(arrays["meaning.width"][0]))
             self.signs: Signs = (
-                arrays["meaning.signs"].view(np.uint64).reshape(-1, words_of(self.meaning.shape[1]))
+                arrays["meaning.signs"].view(np.uint64).reshape(-1, sign_words(self.meaning.shape[1]))
             )
             self.meaning_starts = arrays["meaning.start"].astype(np.int64)
             self.titles = arrays["meaning.titles"].astype(np.int64)
@@ -140,7 +140,7 @@ class Segment:
     def number(self, document_id: str) -> int | None:
         return self._ids.find(document_id)
 
-    def vectors(self, document: int) -> Kept:
+    def vectors(self, document: int) -> Quantized:
         """Return the vectors of a document: its mean, then its sayings; none if it is not embedded."""
         first, end = self.meaning_starts[document : document + 2].tolist()
         return self.meaning[first:end]
@@ -248,7 +248,7 @@ def of_documents(documents: Iterable[Document]) -> Contents:
     terms, keys, facets, failure = RowCollector(3), RowCollector(1), RowCollector(1), RowCollector(2)
     slots, lengths = _Slots(), array(COLUMN)
     ids: list[str] = []
-    vectors: list[Kept] = []
+    vectors: list[Quantized] = []
     titles: list[int] = []
     for number, document in enumerate(documents):
         ids.append(document.id)

@@ -135,7 +135,7 @@ STEPS = 4 * 127
 """Quantization steps of 1: components above a quarter, which are rare, are clipped. This changed no figure of any set,
 and a vector takes a quarter of the memory."""
 
-Kept = NDArray[np.int8]
+Quantized = NDArray[np.int8]
 """Vectors times STEPS, shape (vectors, width)."""
 
 Signs = NDArray[np.uint64]
@@ -161,25 +161,25 @@ class Meaning:
         kept = np.clip(np.rint(whole * STEPS), -127, 127).astype(np.int8)
         return cls(whole.shape[1], kept.tobytes(), titles)
 
-    def vectors(self) -> Kept:
+    def vectors(self) -> Quantized:
         """Return the rows, shape (1 + sayings, width)."""
         return np.frombuffer(self.rows, dtype=np.int8).reshape(-1, self.width)
 
 
-def words_of(width: int) -> int:
+def sign_words(width: int) -> int:
     """Return the number of 64-bit words for the signs of a vector of `width`."""
     return -(-width // WORD)
 
 
-def signs_of(vectors: Kept | Vectors) -> Signs:
+def signs_of(vectors: Quantized | Vectors) -> Signs:
     """Return the signs of `vectors`, which have the shape (vectors, width)."""
     width = vectors.shape[1]
-    bits = np.zeros((len(vectors), words_of(width) * WORD), dtype=np.bool_)
+    bits = np.zeros((len(vectors), sign_words(width) * WORD), dtype=np.bool_)
     bits[:, :width] = vectors >= 0
     return np.packbits(bits, axis=1).view(np.uint64)
 
 
-def differing(kept: Signs, asked: Signs) -> NDArray[np.uint16]:
+def count_differing(kept: Signs, asked: Signs) -> NDArray[np.uint16]:
     """Count the signs of each vector that differ from those of the query, shape (vectors,)."""
     found: NDArray[np.uint16] = np.einsum("ij->i", np.bitwise_count(kept ^ asked), dtype=np.uint16)
     return found
@@ -189,7 +189,7 @@ BLOCK = 512
 """Texts that are compared with all others at a time."""
 
 
-def alike(embedder: Embedder, texts: Sequence[str], least: float) -> Iterator[tuple[int, int]]:
+def similar_pairs(embedder: Embedder, texts: Sequence[str], least: float) -> Iterator[tuple[int, int]]:
     """Yield pairs of indices of texts with a cosine of at least `least`; the first index is the smaller one."""
     if not texts:
         return

@@ -20,7 +20,7 @@ def meaning_of(entry: Entry, embedder: Embedder) -> Meaning:
     """Return the vectors of an entry's sayings, some 60 per edition; each takes a millisecond or less."""
     titles = dict.fromkeys(keyed_texts(entry))
     told = titles | dict.fromkeys(sayings(entry))
-    alone = [each for each in dict.fromkeys(by_themselves(entry)) if each not in told]
+    alone = [each for each in dict.fromkeys(standalone_sentences(entry)) if each not in told]
     return Meaning.of(embedder.embed([*told, *alone]), of_gist=len(told), titles=len(titles))
 
 
@@ -42,7 +42,7 @@ def sayings(entry: Entry) -> Iterator[str]:
             yield from (f"{edition.title}: {piece}" for piece in (*_sentences(line), line))
 
 
-def by_themselves(entry: Entry) -> Iterator[str]:
+def standalone_sentences(entry: Entry) -> Iterator[str]:
     """Yield the sentences without the title, and their clauses: a question is often about one of several facts in a
     sentence, and a title in front makes all sentences of an entry similar."""
     for edition in entry.editions.values():

@@ -178,7 +178,7 @@ class QueryParser:
             writing=writing,
             filters=filters,
             frameworks=tuple(dict.fromkeys(one.framework for one in namings)),
-            saying=corrected or without_names(text, namings) or text,
+            text_to_embed=corrected or without_names(text, namings) or text,
             prose=0.0 if unfinished else prose_of(analysis, self._analyzer.is_word),
         )
         return ParsedQuery(query, corrected, corrections)

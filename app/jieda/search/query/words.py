@@ -108,7 +108,7 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     frameworks: tuple[str, ...] = ()
     """Frameworks asked about: their fitting entries come before all others."""
-    saying: str = ""
+    text_to_embed: str = ""
     """The text to embed."""
     prose: float = 0.0
     """Weight of the query's meaning, from 0 to 1: code means only itself."""

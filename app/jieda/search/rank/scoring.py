@@ -220,12 +220,12 @@ def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scor
     """Return what meaning adds to each document's score; zeros where words alone decide.
 
         score(d) = words(d) + lift(d)
-        lift(d)  = prose · (MEANING_WEIGHT · max(0, told(d) − UNRELATED)
-                            + TITLE_MEANING_WEIGHT · max(0, titled(d) − SAME_QUESTION))
+        lift(d)  = prose · (MEANING_WEIGHT · max(0, text(d) − UNRELATED)
+                            + TITLE_MEANING_WEIGHT · max(0, title(d) − SAME_QUESTION))
 
-    `words` is the score of `QueryScorer`, 0 to about 1; `told` and `titled` are the similarities that the index returns
-    (`protocol.Alike`). `prose` falls with the share of the query that is code (`words.prose_of`): an error line names
-    its error, and whatever resembles it is another error.
+    `words` is the score of `QueryScorer`, 0 to about 1; `text` and `title` are the similarities that the index returns
+    (`protocol.Similarity`). `prose` falls with the share of the query that is code (`words.prose_of`): an error line
+    names its error, and whatever resembles it is another error.
 
     Words come first. If some entry holds the query word for word, or is it (a tier), no entry is lifted, so a title,
     an alias, an identifier, a phrase or a copied error line never loses to a text that merely means the same.
@@ -236,9 +236,9 @@ def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scor
     prose = prose_in(query, columns)
     if columns.likeness is None or prose <= 0 or tiers.any():
         return np.zeros(columns.size)
-    told, titled = columns.likeness(words)
-    by_text = weights.MEANING_WEIGHT * np.maximum(0, told - weights.UNRELATED)
-    by_title = weights.TITLE_MEANING_WEIGHT * np.maximum(0, titled - weights.SAME_QUESTION)
+    text, title = columns.likeness(words)
+    by_text = weights.MEANING_WEIGHT * np.maximum(0, text - weights.UNRELATED)
+    by_title = weights.TITLE_MEANING_WEIGHT * np.maximum(0, title - weights.SAME_QUESTION)
     return prose * (by_text + by_title)
 
 

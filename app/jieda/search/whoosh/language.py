@@ -188,7 +188,7 @@ class QueryLanguage:
                 yield f"{text[:start]}{value}{text[chunk.end() :]}"
             return
 
-    def completed(self, text: str) -> Iterator[str]:
+    def complete_field(self, text: str) -> Iterator[str]:
         """Yield the query with each possible value of the field at its end."""
         match = OPEN_FIELD.search(text)
         if match is None or (field := _field(match)) not in TAGS:

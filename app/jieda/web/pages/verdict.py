@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
 from jieda.presentation.urls import fill_in, issue_search, rewrite
-from jieda.search.snippet import merged, whole_name
+from jieda.search.snippet import extend_to_name, merge_spans
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.parts import (
     Choice,
@@ -144,7 +144,7 @@ def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
     breaks = set(_breaks(text))
     if not found:
         return html + MARKED.format(broken(text, 0, len(text), breaks))
-    found = merged(found)
+    found = merge_spans(found)
     place, lead = 0, found[0][0]
     if lead > SHORT_LEAD:
         html += LEAD.format("lead far" if lead > LONG_LEAD else "lead", broken(text, 0, lead, breaks))
@@ -157,7 +157,7 @@ def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
 
 def _of_name(text: str, start: int, end: int) -> tuple[int, int]:
     """Extend a match to the name around it, except for a beginning long enough to fill the visible rows."""
-    first, last = whole_name(text, start, end)
+    first, last = extend_to_name(text, start, end)
     return first if start - first <= SHORT_LEAD else start, last
 
 
