@@ -65,7 +65,7 @@ class Handlers:
         try:
             found, cursor = await resources.page(context.client, params.cursor if params else None)
         except ValueError as error:
-            raise MCPError(types.INVALID_PARAMS, "The cursor is not one that this server gave.") from error
+            raise MCPError(types.INVALID_PARAMS, "The cursor is not from this server.") from error
         except JiedaError as error:
             raise await _protocol_error(context, error, Language.EN) from error
         listed = [
@@ -126,7 +126,7 @@ class Handlers:
         """Return the text of a prompt as a user message."""
         prompt, given = prompts.NAMED.get(params.name), params.arguments or {}
         if prompt is None:
-            raise MCPError(types.INVALID_PARAMS, f"There are these prompts: {', '.join(prompts.NAMED)}.")
+            raise MCPError(types.INVALID_PARAMS, f"The prompts are: {', '.join(prompts.NAMED)}.")
         missing = [each.name for each in prompt.arguments if each.required and not given.get(each.name)]
         if missing:
             raise MCPError(types.INVALID_PARAMS, f"The prompt needs {', '.join(missing)}.")

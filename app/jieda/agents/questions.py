@@ -101,7 +101,7 @@ class DiagnoseQuestion(Question):
     text: str = Field(
         min_length=1,
         description="What the program printed, verbatim: a line, a traceback or a whole log. "
-        "Send it uncut and unedited; ranks, colors and timestamps are dealt with.",
+        "Send it uncut and unedited; ranks, colors and timestamps do no harm.",
     )
     framework: str = Field(
         "", description="Id of the framework that the log comes from, if you know it (see `list`)."
@@ -184,7 +184,7 @@ class OutcomeQuestion(EntryQuestion):
 
     id: EntryId = Field(description="Id of the entry that was tried.")
     outcome: Annotated[TriedOutcome, BeforeValidator(_lower)] = Field(
-        description="solved; did_not_work: about this problem, but of no help; outdated: for another version; unclear: "
+        description="solved; did_not_work: the right problem, but no help; outdated: for another version; unclear: "
         "a step is missing; other_problem: about something else."
     )
     text: str = Field(
@@ -198,6 +198,6 @@ class ListQuestion(FilteredQuestion):
     """Arguments of `list`."""
 
     offset: int = Field(
-        0, ge=0, le=MAX_ENTRIES, description="Entries to pass over: `next_offset` of the answer before."
+        0, ge=0, le=MAX_ENTRIES, description="Entries to skip: `next_offset` of the previous answer."
     )
     limit: int = Field(20, ge=1, le=50, description="Maximum number of entries.")

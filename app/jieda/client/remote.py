@@ -101,7 +101,7 @@ class Remote:
         try:
             return answer.model_validate_json(text)
         except ValidationError as error:
-            reason = "its answer is not that of this version of Jieda"
+            reason = "its answer does not fit this version of Jieda"
             raise RemoteError(f"{self.urls.base_url}: {reason}") from error
 
     def fetch(self, url: str, body: bytes | None = None, *, sent: str = TEXT) -> tuple[str, Message]:

@@ -69,7 +69,7 @@ async def json_answer(request: Request, model: BaseModel, lang: Language) -> Res
 async def search(request: Request, parameters: Annotated[SearchParameters, Query()]) -> Response:
     """Find entries by words, questions, identifiers or error text, in either language.
 
-    Every entry is found once, by any of its editions, and shown in the language asked for where it exists.
+    Every entry is found once, through any of its editions, and shown in the requested language where it has it.
     """
     lang = api_language(request)
     found = await search_for(site_of(request).service, parameters.wanted(lang), asker_of(request))
@@ -91,7 +91,7 @@ async def suggest(request: Request, parameters: Annotated[SuggestParameters, Que
 async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Query()]) -> Response:
     """Find the entries that explain a log: a line, a traceback or all of it, up to 64 MiB of raw text.
 
-    Of more than 1 MiB the end is read and what stands around the first failure; `read` says which lines.
+    Of more than 1 MiB, the end and the part around the first failure are read; `read` says which lines.
 
     Send `application/json` with `text`, `lang` and `framework`, or the raw text as any other type, with
     `lang` and `framework` as query parameters.
@@ -102,7 +102,7 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
 
 
 async def diagnose_text(request: Request, parameters: Annotated[DiagnoseParameters, Query()]) -> Response:
-    """Find the entries that explain a log, told for a terminal: `curl --data-binary @job.log …/api/v1/diagnose.txt`.
+    """Find the entries that explain a log, as text for a terminal: `curl --data-binary @job.log …/api/v1/diagnose.txt`.
 
     Takes what `POST /diagnose` takes.
     """
@@ -139,7 +139,7 @@ async def diagnosis_answer(
 
 
 async def report_outcome(request: Request) -> Response:
-    """Say whether an entry helped, and if not, why: counted, and shown to those who maintain it."""
+    """Say whether an entry helped and, if not, why. Reports are counted and shown to its maintainers."""
     site = site_of(request)
     if not is_from_our_pages(request.headers, site.settings):
         raise HttpProblem(403, "problem.bad_origin")
@@ -163,8 +163,8 @@ async def entry(
 ) -> Response:
     """Read one entry.
 
-    Asked for in a language it lacks, it comes in the other; `lang` says which. An old id is answered with
-    308 and the address of today.
+    Where it lacks the requested language, the other edition is returned; `lang` says which. An old id is
+    redirected to the current address (308).
     """
     service = site_of(request).service
     snapshot = service.current()
@@ -220,7 +220,7 @@ def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:
 
 
 async def problems(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
-    """List what is wrong in the content files, as `jieda check` reports it, but for what tells of drafts."""
+    """List problems in the content files, as `jieda check` reports them, except those of drafts."""
     snapshot = site_of(request).service.current()
     found = snapshot.library.open_problems
     items = tuple(map(schemas.ContentProblem.of, parameters.window().of(found)))
@@ -238,10 +238,9 @@ async def translations(request: Request, parameters: Annotated[ListParameters, Q
 
 
 async def reload_content(request: Request) -> Response:
-    """Read the content again and serve what changed, in every worker. Needs the token; closed where none is
-    configured.
+    """Reload the content in every worker. Needs the reload token; disabled where none is configured.
 
-    Answers when all workers serve the new generation, or after ten seconds with those in `behind` that do not yet.
+    Responds when all workers serve the new generation, or after ten seconds; `behind` lists those that do not yet.
     """
     site = site_of(request)
     check_token(request.headers.get("authorization", ""), site.settings.reload_token)

@@ -37,8 +37,8 @@ INTERFACE = "2.0.0"
 """Version of the API, not of the package: the minor number grows with every new field."""
 
 ABOUT = """Answers to errors and questions, in English and Chinese. Lists are `{total, limit, offset, items}`,
-`generation` names the content that an answer was taken from. Every GET answers HEAD and If-None-Match, every failure is
-`application/problem+json`. Parameters that a route does not know are refused.
+`generation` identifies the version of the content. Every GET also answers HEAD and If-None-Match, every error is
+`application/problem+json`. Unknown parameters are refused.
 
 常见报错与问题的中英双语解答。列表一律是 `{total, limit, offset, items}`，\
 `generation` 表示回答取自哪一版内容；每个 GET 都支持 HEAD 和 If-None-Match，\
@@ -58,22 +58,15 @@ def _header(description: str, type_: str = "string") -> Json:
 
 
 LIMITED: Json = {
-    "X-Request-ID": _header(
-        "Names the request in the log of the server; that of the request, where it brings one."
-    ),
-    **{
-        name: _header(f"{says} Where this client is limited.", "integer")
-        for name, says in (
-            ("RateLimit-Limit", "Requests of this kind that the client may send in a minute."),
-            ("RateLimit-Remaining", "Those that it may send now."),
-            ("RateLimit-Reset", "Seconds until it may send all of them again."),
-        )
-    },
+    "X-Request-ID": _header("Id of the request in the server's log: the client's own where it sent one."),
+    "RateLimit-Limit": _header("Requests of this kind per minute, for a client with limits.", "integer"),
+    "RateLimit-Remaining": _header("How many of them are left, for a client with limits.", "integer"),
+    "RateLimit-Reset": _header("Seconds until all are available again, for a client with limits.", "integer"),
 }
 """Headers of every response."""
-CACHED: Json = {"ETag": _header("Names this answer: send it back as If-None-Match.")}
-CONFIDENCE: Json = {CONFIDENCE_HEADER: _header("Of the first match; empty where nothing matches.")}
-RETRY: Json = {"Retry-After": _header("Seconds to wait before asking again.", "integer")}
+CACHED: Json = {"ETag": _header("Version of this response; send it back as If-None-Match.")}
+CONFIDENCE: Json = {CONFIDENCE_HEADER: _header("Confidence of the first match; empty where nothing matches.")}
+RETRY: Json = {"Retry-After": _header("Seconds to wait before trying again.", "integer")}
 RETRIED = {429, 503}
 REFERENCE = "#/components/schemas/{model}"
 PROPERTIES: Mapping[str, str] = json.loads((Path(__file__).parent / "properties.json").read_text("utf-8"))
@@ -146,7 +139,7 @@ def complete_operation(operation: Json, route: ApiRoute, example: Json) -> None:
     responses["200"]["headers"] = {**LIMITED, **(CACHED if route.method == "GET" else diagnosed)}
     if route.method == "GET":
         responses["304"] = {
-            "description": "The client has it already (If-None-Match).",
+            "description": "The client already has this response (If-None-Match).",
             "headers": {**LIMITED, **CACHED},
         }
     for status in (*route.refusals, 429, 500):

@@ -58,14 +58,11 @@ Slug = Annotated[str, Path(description="Name of the entry: what follows the slas
 
 def suggest_names(error: ValidationError, model: type[BaseModel]) -> list[dict[str, Any]]:
     """Return the errors; that of an unknown name suggests the nearest field of `model`."""
-    errors: list[dict[str, Any]] = [
-        dict(each) for each in error.errors(include_url=False, include_input=False)
-    ]
+    errors = [dict[str, Any](each) for each in error.errors(include_url=False, include_input=False)]
     for each in errors:
         if each["type"] == "extra_forbidden":
-            each["ctx"] = {
-                "expected": ", ".join(nearest(str(each["loc"][0]).lower(), tuple(model.model_fields)))
-            }
+            expected = nearest(str(each["loc"][0]).lower(), tuple(model.model_fields))
+            each["ctx"] = {"expected": ", ".join(expected)}
     return errors
 
 
@@ -83,15 +80,15 @@ class LanguageParameters(BaseModel):
 
     lang: AskedLanguage | None = Field(
         None,
-        description="Language to show: `en` or `zh` (`zh-CN` and the like count as `zh`). "
-        "By default what Accept-Language likes best, then `en`. Never filters.",
+        description="Language of the response: `en` or `zh` (`zh-CN` and the like count as `zh`). "
+        "By default the one that Accept-Language prefers, or else `en`. Filters nothing.",
     )
 
 
 class OneEntry(LanguageParameters):
     """Parameters of a single entry."""
 
-    source: bool = Field(False, description="Markdown as the file contains it, with front matter.")
+    source: bool = Field(False, description="The file as it is, with front matter.")
 
 
 class ListParameters(LanguageParameters):
@@ -106,17 +103,17 @@ class ListParameters(LanguageParameters):
 
 
 class FilterParameters(ListParameters):
-    """Filters that combine: or within one, and between them."""
+    """Filters: any of the values within one, and all filters together."""
 
     framework: Tags = Field([], description="Framework ids, see `/frameworks`.")
     kind: Tags = Field([], description="Kinds, see `/kinds`.")
     topic: Tags = Field([], description="Topic ids, see `/topics`.")
     error_type: Tags = Field([], description="Error type ids, see `/error-types`.")
-    edition: Language | None = Field(None, description="Only entries that have this edition.")
+    edition: Language | None = Field(None, description="Only entries that exist in this language.")
     version: Tags = Field(
         [],
-        description="Leaves out entries that say that they do not apply to this version, such as `trainer 0.2.4` or "
-        "`trainer==0.2.4`. Entries that say nothing of versions stay.",
+        description="Leaves out entries that do not apply to this version, such as `trainer 0.2.4` or "
+        "`trainer==0.2.4`. Entries that mention no versions stay.",
     )
 
     def filters(self) -> Filters:
@@ -128,10 +125,10 @@ class FilterParameters(ListParameters):
 class SearchParameters(FilterParameters):
     """Parameters of a search."""
 
-    q: str = Field(description="What to look for: words, a question, an identifier, an error line.")
+    q: str = Field(description="What to search for: words, a question, an identifier or an error line.")
     verbatim: Switch = Field(
         False,
-        description="Search what was typed, without spelling correction. `1` and `0` are understood, too.",
+        description="Search for exactly what was typed, without spelling correction. `1` and `0` work as well.",
     )
     unfinished: Switch = Field(
         False,
@@ -154,7 +151,7 @@ class SearchParameters(FilterParameters):
 class EntryParameters(FilterParameters):
     """Parameters of the list of entries."""
 
-    offset: Number = Field(0, ge=0, le=MAX_ENTRIES, description="Items to pass over.")
+    offset: Number = Field(0, ge=0, le=MAX_ENTRIES, description="Number of items to skip.")
     updated_since: Day | None = Field(None, description="Only entries changed on or after this day.")
 
 
@@ -168,31 +165,31 @@ class SuggestParameters(LanguageParameters):
 class DiagnoseParameters(LanguageParameters):
     """What can be said beside a log: as parameters of a raw body, as fields of a JSON body."""
 
-    framework: str = Field("", description="Id of the framework, where it is known.")
+    framework: str = Field("", description="Id of the framework that printed the log, if known.")
 
 
 class DiagnoseBody(DiagnoseParameters):
-    """A log to diagnose. Fields that nobody knows are ignored: a log comes with what a program keeps beside it."""
+    """A log to diagnose. Unknown fields are ignored, so that a program can send what it keeps with a log."""
 
     model_config = ConfigDict(extra="ignore")
 
     text: str = Field(
         min_length=1,
-        description="A line, a traceback or a whole log; of more than 1 MiB as UTF-8 the end is read, and what stands "
-        "around the first failure.",
+        description="An error line, a traceback or a whole log. Of more than 1 MiB (as UTF-8), the end and the part "
+        "around the first failure are read.",
     )
 
 
 class OutcomeBody(LanguageParameters):
-    """What came of an entry that somebody tried."""
+    """Whether an entry helped somebody who tried it."""
 
     id: str = Field(max_length=200, description="Id of the entry.")
     outcome: TriedOutcome = Field(
-        description="`solved`; `did_not_work`: about this problem, but of no help; `outdated`: for another version; "
-        "`unclear`: something is missing; `other_problem`: about something else."
+        description="`solved`; `did_not_work`: the right problem, but no help; `outdated`: for another version; "
+        "`unclear`: a step is missing; `other_problem`: about something else."
     )
     text: str = Field(
         "",
         max_length=300,
-        description="A line about it. Values, paths, names and addresses in it are not kept.",
+        description="A line for the maintainers. Values, paths, names and addresses in it are not kept.",
     )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import fastapi_offline
@@ -24,49 +23,51 @@ and they were sent uncompressed."""
 SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js")
 
 
-@dataclass(frozen=True, slots=True)
-class StaticFile:
-    """A file's content, and the digest in its address."""
-
-    digest: str
-    resource: Resource
+Files = Mapping[str, tuple[str, Resource]]
+"""Files by name, each with the digest in its address."""
 
 
-def load_own_files(directory: Path) -> dict[str, StaticFile]:
+def load_own_files(directory: Path) -> Files:
     """Return the files below `directory` by their relative path.
 
     Imports in scripts are rewritten to the addresses that pages use; otherwise a browser would run those scripts twice.
     """
-    digests, files = own_digests(directory), {}
+    digests = own_digests(directory)
+    files: dict[str, tuple[str, Resource]] = {}
     for name, digest in digests.items():
         text = (directory / name).read_text(encoding="utf-8")
         if name.endswith(".js"):
             text = IMPORTED.sub(lambda other: f"{other[0]}?v={digests.get(other[0], '')}", text)
-        files[name] = _file(name, digest, text.encode())
+        files[name] = digest, Resource.of(text, media_type(name))
     return files
 
 
-def load_swagger_files() -> dict[str, StaticFile]:
+def load_swagger_files() -> Files:
     """Return the files that the API documentation needs."""
     digests = digest_files(SWAGGER, SWAGGER_FILES)
-    return {name: _file(name, digest, (SWAGGER / name).read_bytes()) for name, digest in digests.items()}
+    return {
+        name: (digest, Resource.of((SWAGGER / name).read_bytes(), media_type(name)))
+        for name, digest in digests.items()
+    }
 
 
-def _file(name: str, digest: str, content: bytes) -> StaticFile:
-    return StaticFile(digest, Resource.of(content, TYPES.get(Path(name).suffix, "application/octet-stream")))
+def media_type(name: str) -> str:
+    """Return the media type of a file by its suffix."""
+    return TYPES.get(Path(name).suffix, "application/octet-stream")
 
 
-def serve(files: Mapping[str, StaticFile]) -> Handler:
+def serve(files: Files) -> Handler:
     """Create a handler for a mapping of files.
 
     A request with the current digest (`?v=`) may be cached for good; any other must be revalidated.
     """
 
     async def static_file(request: Request) -> Response:
-        found = files.get(request.path_params["name"])
-        if found is None:
+        name = request.path_params["name"]
+        if name not in files:
             raise HTTPException(404)
-        is_current = request.query_params.get("v") == found.digest
-        return await respond(request, found.resource, cache=FOREVER if is_current else REVALIDATE)
+        digest, resource = files[name]
+        is_current = request.query_params.get("v") == digest
+        return await respond(request, resource, cache=FOREVER if is_current else REVALIDATE)
 
     return static_file

@@ -200,8 +200,8 @@ class RateLimits:
             return
         self._warned = True
         log.warning(
-            "all that comes from %s is limited as one client, though it says for whom it asks: if it is your proxy, "
-            "name it in JIEDA_TRUSTED_PROXIES",
+            "all requests from %s are limited as one client, although it forwards addresses of others: if it is your "
+            "proxy, name it in JIEDA_TRUSTED_PROXIES",
             claimed_address(scope),
         )
 

@@ -36,7 +36,7 @@ class FieldBody(BaseModel):
 
 
 class ProblemBody(BaseModel):
-    """Why a request was not answered (RFC 9457). `title` and `detail` are in the language asked for."""
+    """Why a request failed (RFC 9457). `title` and `detail` are in the requested language."""
 
     type: str
     title: str

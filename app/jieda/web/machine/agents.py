@@ -73,26 +73,22 @@ async def mcp(request: Request) -> Response:
 
 
 def check_message(body: bytes) -> None:
-    """Raise HttpProblem for an invalid message, or one that is more than a few strings."""
+    """Raise HttpProblem for a message of more than some strings, and for all but a JSON-RPC request or notification: no
+    other message is ever expected here, and the SDK would quote it back to its sender."""
     check_structure(body, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
-    if not _is_message(body):
-        raise HttpProblem(400, "problem.not_json_rpc")
-
-
-def _is_message(body: bytes) -> bool:
-    """Return whether it is a JSON-RPC request or notification: the SDK would quote anything else back to its sender,
-    and no other message is ever expected here."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
-        return False
-    return (
+        message = None
+    is_message = (
         isinstance(message, dict)
         and message.get("jsonrpc") == "2.0"
         and isinstance(message.get("method"), str)
         and isinstance(message.get("id", ""), str | int)
         and isinstance(message.get("params", {}), dict)
     )
+    if not is_message:
+        raise HttpProblem(400, "problem.not_json_rpc")
 
 
 async def no_stream(request: Request) -> Response:

@@ -84,10 +84,10 @@ async def chat(request: Request) -> Response:
         raw = await read_json_bytes(request, site.service.limits.log_bytes)
         asked = await site.service.offload(partial(read_request, raw))
         if asked is None:
-            return refuse(400, "the body must be JSON with `messages`, as the Chat Completions API has them")
+            return refuse(400, "the body must be JSON with `messages`, as in the Chat Completions API")
         text = asked.text().strip()
         if not text:
-            return refuse(400, "messages: the last message of the user has no text")
+            return refuse(400, "messages: the last user message has no text")
         answer = await answer_to(request, text)
     except RequestError as error:
         t = site.translations.words(Language.EN)

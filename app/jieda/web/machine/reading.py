@@ -151,8 +151,8 @@ def llms_list(context: PageContext) -> str:
     """Render llms.txt: title, summary, and a section of links per framework."""
     urls, lang, library = context.urls, context.lang, context.library
     lines = [f"# {context.t('site.name')}", "", f"> {context.t('llms.summary')}", ""]
-    lines += [context.t("llms.search_text", **_api_addresses(context)), ""]
-    lines += [context.t("llms.agents", **_agent_addresses(context)), ""]
+    addresses = _addresses(context)
+    lines += [context.t("llms.search_text", **addresses), "", context.t("llms.agents", **addresses), ""]
     for framework in library.taxonomy.framework.values():
         entries = sorted(library.tagged("framework", framework.id), key=lambda each: each.id)
         if entries:
@@ -199,19 +199,15 @@ def _line(context: PageContext, entry: Summary) -> str:
     return f"- [{title}]({address}): {context.t('list.join').join(tags)}{note}"
 
 
-def _agent_addresses(context: PageContext) -> dict[str, str]:
+def _addresses(context: PageContext) -> dict[str, str]:
+    """Return the addresses that llms.txt names, absolute where the base URL is known."""
     urls, lang = context.urls, context.lang
-    return {
-        "mcp": urls.absolute(urls.mcp()),
-        "page": urls.absolute(urls.agents(lang)),
-        "skill": urls.absolute(urls.agents(lang, "SKILL.md")),
+    paths = {
+        "mcp": urls.mcp(),
+        "page": urls.agents(lang),
+        "skill": urls.agents(lang, "SKILL.md"),
+        "search": urls.api_search(q="QUERY"),
+        "diagnose": urls.api_diagnose(),
+        "openapi": urls.openapi(),
     }
-
-
-def _api_addresses(context: PageContext) -> dict[str, str]:
-    urls = context.urls
-    return {
-        "search": urls.absolute(urls.api_search(q="QUERY")),
-        "diagnose": urls.absolute(urls.api_diagnose()),
-        "openapi": urls.absolute(urls.openapi()),
-    }
+    return {name: urls.absolute(path) for name, path in paths.items()}
