@@ -49,14 +49,6 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class Rebuilt:
-    """Result of a requested build."""
-
-    generation: str
-    changed: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ReloadOutcome:
     """Result of a reload. `behind`: process ids of workers that do not serve `generation` yet."""
 
@@ -186,24 +178,30 @@ class Knowledge:
         self._follower.withdraw()
         self._threads.join(2.0)
 
-    def rebuild(self) -> "Future[Rebuilt]":
-        """Request a build of the content as it is now, from the process that this one follows if there is one.
+    def reload(self) -> "Future[ReloadOutcome]":
+        """Have the content built as it is now, by the process that this one follows if there is one, and wait until
+        every worker serves it, at most SECONDS_TO_SPREAD.
 
         The future fails with what `Builder.build` raises, or with BuildRefused.
         """
-        wish: Future[Rebuilt] = Future()
-        threading.Thread(target=self._fulfill, args=(wish,), name="jieda-request", daemon=True).start()
-        return wish
+        outcome: Future[ReloadOutcome] = Future()
+        threading.Thread(target=self._reload, args=(outcome,), name="jieda-reload", daemon=True).start()
+        return outcome
 
-    def spread(self, built: Rebuilt) -> ReloadOutcome:
-        """Wait until every worker serves the generation that was built, at most SECONDS_TO_SPREAD."""
+    def _reload(self, outcome: "Future[ReloadOutcome]") -> None:
+        try:
+            outcome.set_result(self._spread(*self._rebuild()))
+        except BaseException as error:  # noqa: BLE001 - the caller gets it from the future
+            outcome.set_exception(error)
+
+    def _spread(self, generation: str, changed: bool) -> ReloadOutcome:
         deadline = time.monotonic() + SECONDS_TO_SPREAD
         self._caught_up()
         while True:
             workers = serving_workers(self.data)
-            behind = tuple(worker.pid for worker in workers if worker.generation != built.generation)
+            behind = tuple(worker.pid for worker in workers if worker.generation != generation)
             if not behind or time.monotonic() > deadline or self._stop.is_set():
-                return ReloadOutcome(built.changed, built.generation[:SHOWN], max(1, len(workers)), behind)
+                return ReloadOutcome(changed, generation[:SHOWN], max(1, len(workers)), behind)
             time.sleep(LOOK_AGAIN)
 
     def _open_built(self) -> None:
@@ -225,23 +223,18 @@ class Knowledge:
 
     def _mend(self) -> None:
         try:
-            self._rebuilt()
+            self._rebuild()
         except (BuildAbandoned, BuildRefused, *EXPECTED):
             return  # reported by the keeper
         self._follower.catch_up()
 
-    def _fulfill(self, wish: "Future[Rebuilt]") -> None:
-        try:
-            wish.set_result(self._rebuilt())
-        except BaseException as error:  # noqa: BLE001 - the caller gets it from the future
-            wish.set_exception(error)
-
-    def _rebuilt(self) -> Rebuilt:
+    def _rebuild(self) -> tuple[str, bool]:
+        """Return the name of the generation, and whether it is another than before."""
         before = current_name(self.data)
         if self._follow_only and (generation := ask(self.data)):
-            return Rebuilt(generation, generation != before)
+            return generation, generation != before
         self._built = built = self._keeper.build()
-        return Rebuilt(built.generation, built.changed)
+        return built.generation, built.changed
 
     def _build_elsewhere(self, error: OSError | FactsUnreadable) -> None:
         """Build in a temporary directory, removed when this process ends. Raises JiedaError if none can be used."""

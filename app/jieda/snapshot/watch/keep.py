@@ -3,7 +3,6 @@ system events, polling, or both detect."""
 
 import contextlib
 import logging
-import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -31,9 +30,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 class Threads:
     """The threads of one owner, all daemons, so that a process can end without waiting for them."""
 
-    def __init__(self, stop: threading.Event, tell: Callable[[str], None]) -> None:
-        """`tell` is called with a message when a thread dies."""
-        self._stop, self._tell = stop, tell
+    def __init__(self, stop: threading.Event, note_death: Callable[[str], None]) -> None:
+        """`note_death` is called with a message when a thread dies."""
+        self._stop, self._note_death = stop, note_death
         self._threads: list[threading.Thread] = []
 
     def start(self, name: str, work: Callable[[], None]) -> None:
@@ -54,7 +53,7 @@ class Threads:
                 work()
             except BaseException as error:  # MemoryError, too: it would go unnoticed otherwise
                 log.critical("the thread %s died: it begins again", name, exc_info=True)
-                self._tell(f"the thread {name} died of {type(error).__name__}")
+                self._note_death(f"the thread {name} died of {type(error).__name__}")
             else:
                 return
             if self._stop.wait(pause):
@@ -179,7 +178,7 @@ BY_WORDS = "some entries are found by words alone: what finds them by meaning fa
 
 
 class Keeper:
-    """Runs the builder of one process in its own thread. Requests made while one is waiting share its build."""
+    """Runs the builder of one process: one build at a time, whoever asks."""
 
     def __init__(
         self,
@@ -192,41 +191,36 @@ class Keeper:
         """`note`: what is unusual about `data`, reported in the status; `processes` is passed to `Builder`."""
         self._data = data
         self._note = note
-        self._told = ""
+        self._logged = ""
+        """The last generation whose problems were logged."""
         self.status = BuilderStatus()
         """Status of this builder, kept here in case it cannot be written for other processes."""
         self._again = False
         """Whether a retry may do better than the last build, because the cause may disappear by itself."""
         self._stop = threading.Event()
-        self._threads = Threads(self._stop, self._died)
+        self._threads = Threads(self._stop, self._note_death)
         self._builder = Builder(content, data, analyzers, self._stop.is_set, processes)
-        self._requests: queue.SimpleQueue[Future[Built] | None] = queue.SimpleQueue()
-        self._waiting: Future[Built] | None = None
-        self._lock = threading.Lock()
-        self._works = False
-
-    def request(self) -> "Future[Built]":
-        """Request a build that starts after this call: the one that is already waiting, or a new one.
-
-        After `stop`, the future fails with BuildAbandoned.
-        """
-        with self._lock:
-            waiting = self._waiting
-            if self._stop.is_set():
-                waiting = Future()
-                waiting.set_exception(BuildAbandoned())
-                return waiting
-            if waiting is None or waiting.running() or waiting.done():
-                waiting = self._waiting = Future()
-                self._requests.put(waiting)
-            if not self._works:
-                self._works = True
-                self._threads.start("jieda-build", self._work)
-            return waiting
+        self._building, self._lock = threading.Lock(), threading.Lock()
+        self._next: Future[Built] | None = None
+        """The build that has been requested and has not begun."""
 
     def build(self) -> Built:
-        """Request a build and wait for it. Raises what `Builder.build` raises."""
-        return self.request().result()
+        """Build the content as it is now. Those who ask before the build begins share it.
+
+        Raises what `Builder.build` raises, and BuildAbandoned after `stop`.
+        """
+        with self._lock:
+            is_first = self._next is None
+            shared = self._next = self._next or Future()
+        if is_first:
+            try:
+                with self._building:
+                    with self._lock:
+                        self._next = None
+                    shared.set_result(self._build())
+            except BaseException as error:  # noqa: BLE001 - all who wait get it
+                shared.set_exception(error)
+        return shared.result()
 
     def watch(self, watch: Watch | None, built: Built | None) -> None:
         """Start to build whenever `watch` detects a change; even without a watch, retry a build if a retry may do
@@ -239,35 +233,26 @@ class Keeper:
 
     def stop(self) -> None:
         """Abandon the build in progress and start no other."""
-        with self._lock:
-            self._stop.set()
-            self._requests.put(None)
-
-    def _work(self) -> None:
-        while (request := self._requests.get()) is not None:
-            if not request.set_running_or_notify_cancel():
-                continue
-            try:
-                request.set_result(self._build())
-            except BaseException as error:  # noqa: BLE001 - the caller gets it, and the thread goes on
-                request.set_exception(error)
+        self._stop.set()
 
     def _build(self) -> Built:
-        self._tell("building")
+        if self._stop.is_set():
+            raise BuildAbandoned
+        self._set_status("building")
         started = time.perf_counter()
         try:
             built = self._builder.build()
         except BuildAbandoned:
-            self._tell("idle")
+            self._set_status("idle")
             raise
-        except BaseException as error:  # whatever it is, the status says that the content is old
+        except Exception as error:
             if self._stop.is_set():  # an ending process stops the helpers and threads that a build uses
                 raise BuildAbandoned from error
             log.warning(
                 "the content is served as it was before: %s", error, exc_info=not isinstance(error, EXPECTED)
             )
             self._again = isinstance(error, (OSError, FactsUnreadable, ClusterUnavailable))
-            self._tell("failed", reason_of(error))
+            self._set_status("failed", reason_of(error))
             raise
         self._again = built.lacks_vectors
         if built.changed:
@@ -282,21 +267,21 @@ class Keeper:
                 built.entries,
                 len(built.problems),
             )
-        self._tell("idle", note=BY_WORDS if built.lacks_vectors else "")
-        if built.generation != self._told:
+        self._set_status("idle", note=BY_WORDS if built.lacks_vectors else "")
+        if built.generation != self._logged:
             for problem in built.problems:
                 log.info("%s", problem)
             if built.problems:
                 log.warning("problems in the content: %d; `jieda check` lists them", len(built.problems))
-            self._told = built.generation
+            self._logged = built.generation
         return built
 
-    def _tell(self, state: str, reason: str = "", note: str = "") -> None:
+    def _set_status(self, state: str, reason: str = "", note: str = "") -> None:
         note = self._note or note
         self.status = replace(self.status, state=state, reason=reason, note=note, at=time.time())
         write_status(self._data, self.status)
 
-    def _died(self, reason: str) -> None:
+    def _note_death(self, reason: str) -> None:
         self.status = replace(self.status, died=(reason, time.time()), at=time.time())
         write_status(self._data, self.status)
 

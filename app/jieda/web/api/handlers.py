@@ -5,7 +5,6 @@ import hmac
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-from anyio.to_thread import run_sync
 from fastapi import Query
 from pydantic import BaseModel, TypeAdapter
 from starlette.requests import Request
@@ -246,12 +245,11 @@ async def reload_content(request: Request) -> Response:
     check_token(request.headers.get("authorization", ""), site.settings.reload_token)
     try:
         # Not on a pool thread: requests waiting for one build would fill the pool.
-        built = await asyncio.wrap_future(site.knowledge.rebuild())
+        outcome = await asyncio.wrap_future(site.knowledge.reload())
     except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
         site.metrics.reloads.labels("failed").inc()
         # The token belongs to maintainers of the content, so the reason may name files.
         raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
-    outcome = await run_sync(site.knowledge.spread, built)
     site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
     reloaded = schemas.Reloaded.model_validate(outcome, from_attributes=True)
     return Response(reloaded.model_dump_json(), media_type=JSON, headers=UNCACHED)

@@ -242,13 +242,11 @@ def with_files(form: Form, editions: Mapping[Language, OpenedEdition]) -> Form:
 
 async def serve_written(context: PageContext) -> str:
     """Have every worker serve the written files; return the reason of a failure, or an empty string."""
-    knowledge = context.site.knowledge
     try:
         # Not on a pool thread: requests waiting for one build would fill the pool.
-        built = await asyncio.wrap_future(knowledge.rebuild())
+        await asyncio.wrap_future(context.site.knowledge.reload())
     except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
         return str(error) or type(error).__name__
-    await context.site.service.offload(lambda: knowledge.spread(built))
     return ""
 
 
