@@ -37,7 +37,7 @@ def titles(data: Path) -> list[str]:
 
 def problems(data: Path) -> dict[str, str]:
     """Path and rule of each problem of the current generation that keeps something from being served."""
-    found = Generation(data, current_name(data)).problems()
+    found = Generation(data, current_name(data)).header.problems
     return {problem.path: problem.rule for problem in found if not problem.served}
 
 
@@ -54,7 +54,7 @@ def test_a_doubt_of_an_import_is_told_until_it_is_deleted(
     builder: Builder, content: Path, data: Path
 ) -> None:
     def doubts() -> list[str]:
-        found = Generation(data, current_name(data)).problems()
+        found = Generation(data, current_name(data)).header.problems
         return [str(problem) for problem in found if problem.rule == "doubt"]
 
     path = content / "en/roll/a.md"

@@ -109,7 +109,7 @@ def served(data: Path, name: str) -> dict[str, object]:
         entries = {row.head.summary.id: read_entry(facts.get, row) for row in rows}
     finally:
         facts.close()
-    vocabulary, lists = generation.header.vocabulary, generation.lists()
+    header, vocabulary = generation.header, generation.header.vocabulary
     catalog = Catalog(generation.ask, lambda entry_id: generation.row(entry_id).head.summary)
     listed = (catalog.listed(), *map(catalog.stale, Language))
     return {
@@ -117,10 +117,10 @@ def served(data: Path, name: str) -> dict[str, object]:
         "summaries": tuple(row.head.summary for row in rows),
         "lists": [[each.id for each in found] for found in listed],
         "counts": {facet: catalog.counts(facet) for facet in FACETS},
-        "problems": lists.problems,
-        "formerly": lists.old_ids,
+        "problems": header.problems,
+        "formerly": header.old_ids,
         "vocabulary": (vocabulary.taxonomy, vocabulary.glossary, vocabulary.dictionary),
-        "samples": sorted((row.entry_id, row.where) for row in lists.samples),
+        "samples": sorted((row.entry_id, row.where) for row in header.samples),
     }
 
 

@@ -4,9 +4,9 @@ process, which are costly to make, safe to share and seldom replaced.
 The cluster's own modules are imported only if it is configured, so that other processes start without them.
 """
 
-import hashlib
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Protocol
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
+from jieda.content.read.directory import content_hash
 from jieda.content.read.history import Change
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import BackgroundFacts, CountedWords, DiagnosisData, WordReader, background_words
@@ -289,10 +290,11 @@ def _diagnoser(  # noqa: PLR0913, PLR0917 - what diagnosis is made of
 
 def _known(generation: Generation, index: EmbeddedIndex, background: CountedWords) -> DiagnosisData:
     header, telling = generation.header, index.tagged(TELLING)
+    samples = Counter(row.entry_id for row in header.samples)
     return DiagnosisData(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
-        samples={each: count for each, count in generation.sample_counts().items() if each in telling},
+        samples={each: count for each, count in samples.items() if each in telling},
         words=index.failure_terms,
         background=background,
         counts=header.counts,
@@ -308,27 +310,26 @@ def _check_texts(generation: Generation, facts: FactStore) -> None:
 
 
 def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
-    lists = generation.lists()
+    header, samples = generation.header, defaultdict[str, list[SampleRow]](list)
+    for row in header.samples:
+        samples[row.entry_id].append(row)
+    background = samples.pop("", [])
     return Library(
         ask=generation.ask,
         summary=lambda entry_id: generation.row(entry_id).head.summary,
         read_entry=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
         changes=lambda entry_id, lang: _changes(facts, generation.row(entry_id), lang),
-        vocabulary=generation.header.vocabulary,
-        problems=lists.problems,
-        formerly=lists.old_ids,
-        images={where: data / IMAGES / name for where, name in lists.images.items()},
-        sampled=frozenset(generation.sample_counts()),
+        vocabulary=header.vocabulary,
+        problems=header.problems,
+        formerly=header.old_ids,
+        images={where: data / IMAGES / name for where, name in header.images.items()},
+        sampled=frozenset(samples),
         read_samples=lambda entry_id: tuple(
-            Sample(entry_id, Path(row.path), text)
-            for row in generation.samples(entry_id)
-            if (text := _text(row)) is not None
+            Sample(entry_id, Path(row.path), text) for row, text in _texts(samples[entry_id])
         ),
-        background=lambda: tuple(
-            Background(row.where, text) for row in generation.samples("") if (text := _text(row)) is not None
-        ),
+        background=lambda: tuple(Background(row.where, text) for row, text in _texts(background)),
         digest=generation.name,
-        drafts=lists.drafts,
+        drafts=header.drafts,
     )
 
 
@@ -348,11 +349,13 @@ def _places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:
         raise RecordUnreadable(str(error)) from error
 
 
-def _text(row: SampleRow) -> str | None:
-    """Return the text of a log; None if the file has changed since."""
-    path = Path(row.path)
-    content = path.read_bytes() if path.is_file() else b""
-    return content.decode() if hashlib.sha256(content).hexdigest() == row.content else None
+def _texts(logs: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, str]]:
+    """Yield the logs with their texts, without those whose file has changed since."""
+    for row in logs:
+        path = Path(row.path)
+        content = path.read_bytes() if path.is_file() else b""
+        if content_hash(content) == row.content:
+            yield row, content.decode()
 
 
 def _background_words(facts: FactStore, header: Header) -> CountedWords:

@@ -7,9 +7,9 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from jieda.content.check.findings import Matches, SignatureHolders
+from jieda.content.check.findings import SignatureHolders
 from jieda.content.check.rules import check_between
-from jieda.content.read.corpus import SampleFile, draft_files
+from jieda.content.read.corpus import draft_files
 from jieda.content.read.directory import Reading, read_file
 from jieda.content.read.gather import Vocabulary, in_order, make_vocabulary
 from jieda.content.read.state import ContentState, advance
@@ -46,7 +46,7 @@ from jieda.snapshot.store.generation import (
     row_digest,
 )
 from jieda.snapshot.store.processes import WORKERS, building_alone, serving_workers
-from jieda.snapshot.store.records import EntryRow, Header, Lists, SampleRow
+from jieda.snapshot.store.records import EntryRow, Header, SampleRow
 
 log = logging.getLogger(__name__)
 
@@ -186,7 +186,7 @@ class Builder:
         forget_old_facts(tools.resources.facts, plan, reading, self._kept_generations)
         lacks_vectors = self._analyzers.embedder is not None and not all(row.meaning for row in rows.values())
         built = Built(
-            plan.name, plan.name != before, len(rows), plan.lists.problems, reading.folders, lacks_vectors
+            plan.name, plan.name != before, len(rows), plan.header.problems, reading.folders, lacks_vectors
         )
         self._last = LastBuild(built, reading, state, plan)
         return built
@@ -249,18 +249,6 @@ class Builder:
         return rows
 
     def _plan(self, tools: BuildTools, state: ContentState, rows: Mapping[str, EntryRow]) -> GenerationPlan:
-        spoken = SignatureHolders.of(state.corpus)
-        matches = tools.signatures.matches(state, spoken)
-        heads = {entry_id: entry.head for entry_id, entry in state.entries.items()}
-        header = Header(
-            code=code_version(),
-            engine=engine_name(self._analyzers.engine),
-            vocabulary=state.vocabulary,
-            background_words=tools.maker(state.vocabulary).background(state.corpus.background),
-            counts=tools.signatures.counts(state),
-            signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},
-            anywhere=tuple(sorted(entry_id for entry_id, head in heads.items() if head.applies_anywhere)),
-        )
         known = self._last.plan if self._last else None
         digests = {
             entry_id: known.digests[entry_id]
@@ -268,26 +256,31 @@ class Builder:
             else row_digest(row)
             for entry_id, row in rows.items()
         }
-        return GenerationPlan(header, _lists(state, spoken, matches), rows, digests)
+        return GenerationPlan(self._header(tools, state), rows, digests)
+
+    def _header(self, tools: BuildTools, state: ContentState) -> Header:
+        corpus, spoken = state.corpus, SignatureHolders.of(state.corpus)
+        between = check_between(corpus, spoken, tools.signatures.matches(state, spoken))
+        heads = {entry_id: entry.head for entry_id, entry in state.entries.items()}
+        logs = [log for entry_id, each in corpus.samples.items() if entry_id in heads for log in each]
+        return Header(
+            code=code_version(),
+            engine=engine_name(self._analyzers.engine),
+            vocabulary=state.vocabulary,
+            background_words=tools.maker(state.vocabulary).background(corpus.background),
+            counts=tools.signatures.counts(state),
+            signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},
+            anywhere=tuple(sorted(entry_id for entry_id, head in heads.items() if head.applies_anywhere)),
+            samples=tuple(
+                SampleRow(log.entry_id, log.where, str(log.path), log.content)
+                for log in (*logs, *corpus.background)
+            ),
+            problems=in_order((*state.file_problems, *chain.from_iterable(state.checks.values()), *between)),
+            old_ids=state.claims,
+            images={where: image_name(where, each.content) for where, each in corpus.images.items()},
+            drafts=draft_files(corpus.by_id),
+        )
 
     def _kept_generations(self) -> Iterator[Generation]:
         found = (read_generation(self._data, name) for name in generation_names(self._data))
         return (generation for generation in found if generation)
-
-
-def _lists(state: ContentState, spoken: SignatureHolders, matches: Matches) -> Lists:
-    """Return the lists that a generation holds besides the entries."""
-    corpus = state.corpus
-    found = [*state.file_problems, *chain.from_iterable(state.checks.values())]
-    samples = (log for entry_id, logs in corpus.samples.items() if entry_id in state.entries for log in logs)
-    return Lists(
-        samples=tuple(map(_sample_row, (*samples, *corpus.background))),
-        problems=in_order((*found, *check_between(corpus, spoken, matches))),
-        old_ids=state.claims,
-        images={where: image_name(where, each.content) for where, each in corpus.images.items()},
-        drafts=draft_files(corpus.by_id),
-    )
-
-
-def _sample_row(file: SampleFile) -> SampleRow:
-    return SampleRow(file.entry_id, file.where, str(file.path), file.content)

@@ -26,7 +26,7 @@ from jieda.snapshot.build.files import BuildResources, image_bytes
 from jieda.snapshot.snapshot import WantedIndex
 from jieda.snapshot.store.facts import FactStore, FactsUnreadable, code_version
 from jieda.snapshot.store.generation import IMAGES, Generation, NewGeneration, RowChanges, write_tables
-from jieda.snapshot.store.records import TELLING, EntryRow, Header, Lists, from_json, to_json
+from jieda.snapshot.store.records import TELLING, EntryRow, Header, from_json, to_json
 from jieda.taxonomy import facet_values
 
 log = logging.getLogger(__name__)
@@ -43,14 +43,13 @@ class GenerationPlan:
     """The content of a generation to be written. `rows` by id, sorted; `digests`: those of the rows, by id."""
 
     header: Header
-    lists: Lists
     rows: Rows
     digests: Mapping[str, bytes]
 
     @cached_property
     def name(self) -> str:
         """The generation's name: a digest of its content and of the code that made it."""
-        total = hashlib.sha256(to_json((self.header, self.lists)))
+        total = hashlib.sha256(to_json(self.header))
         for entry_id, digest in self.digests.items():
             total.update(entry_id.encode() + digest)
         return total.hexdigest()[:NAME_DIGITS]
@@ -160,9 +159,9 @@ def _write(
     before = previous.header if previous else None
     if before and (before.code, before.vocabulary.taxonomy) == (header.code, header.vocabulary.taxonomy):
         put = {each: plan.rows[each] for each in sorted(difference.fresh)}
-        write_tables(folder, previous, RowChanges(put, tuple(difference.old.values())), header, plan.lists)
+        write_tables(folder, previous, RowChanges(put, tuple(difference.old.values())), header)
     else:
-        write_tables(folder, None, RowChanges(plan.rows, ()), header, plan.lists)
+        write_tables(folder, None, RowChanges(plan.rows, ()), header)
 
 
 def _complete(  # noqa: PLR0913, PLR0917 - two generations and their difference

@@ -8,10 +8,9 @@ data/
 
 The SQLite file of a generation is named by its digest, which is checked when it is opened. Its tables:
 
-    entries                                     the row of each entry as JSON, its digest, and the keys of its texts
-    orders, tags                                the tables of `content.catalog`
-    samples, problems, old_ids, images, drafts  the lists besides the entries
-    header                                      one record, read when the file is opened
+    entries       the row of each entry as JSON, its digest, and the keys of its texts
+    orders, tags  the tables of `content.catalog`
+    header        everything else as one record, read when the file is opened
 """
 
 import hashlib
@@ -29,21 +28,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from jieda.content import catalog
 from jieda.content.catalog import put_entries, remove_entries
 from jieda.disk import BUILDING, DAMAGED, open_plain, read_plain, remove, set_aside, sync, write_aside
-from jieda.entry import Problem
 from jieda.snapshot.store.facts import KEY_SIZE, explained
 from jieda.snapshot.store.records import (
     EntryRow,
     Header,
-    Lists,
     RecordUnreadable,
-    SampleRow,
     from_json,
     to_json,
 )
@@ -70,16 +65,8 @@ class Pointer:
 
 TABLES = f"""{catalog.TABLES}
 CREATE TABLE entries (id TEXT PRIMARY KEY, digest BLOB NOT NULL, texts BLOB NOT NULL, row BLOB NOT NULL);
-CREATE TABLE samples (entry_id TEXT, place TEXT, path TEXT, content TEXT);
-CREATE INDEX samples_of_entry ON samples (entry_id);
-CREATE TABLE problems (path TEXT, line INTEGER, rule TEXT, message TEXT, served INTEGER, draft INTEGER);
-CREATE TABLE old_ids (old TEXT PRIMARY KEY, entry_id TEXT);
-CREATE TABLE images (place TEXT PRIMARY KEY, name TEXT);
-CREATE TABLE drafts (path TEXT);
 CREATE TABLE header (value BLOB);
 """
-SAMPLE_COLUMNS = attrgetter("entry_id", "where", "path", "content")
-PROBLEM_COLUMNS = attrgetter("path", "line", "rule", "message", "served", "draft")
 SUFFIX = ".sqlite"
 KEPT_ROWS = 4096
 """Rows in the cache; each takes some 3 KB."""
@@ -145,34 +132,6 @@ class Generation:
         found = (keys for (keys,) in self.ask("SELECT texts FROM entries"))
         return {keys[at : at + KEY_SIZE] for keys in found for at in range(0, len(keys), KEY_SIZE)}
 
-    def samples(self, entry_id: str) -> Iterator[SampleRow]:
-        """Yield the logs of an entry; with an empty id, those that no entry explains."""
-        query = "SELECT * FROM samples WHERE entry_id = ? ORDER BY rowid"
-        return (SampleRow(*row) for row in self.ask(query, (entry_id,)))
-
-    def sample_counts(self) -> dict[str, int]:
-        """Return the number of logs per entry, for entries that have any."""
-        query = "SELECT entry_id, COUNT(*) FROM samples WHERE entry_id <> '' GROUP BY entry_id"
-        return {entry_id: int(count) for entry_id, count in self.ask(query)}
-
-    def problems(self) -> tuple[Problem, ...]:
-        """Return all problems in the files, sorted by path and line."""
-        return tuple(
-            Problem(path, int(line), rule, message, bool(served), bool(draft))
-            for path, line, rule, message, served, draft in self.ask("SELECT * FROM problems ORDER BY rowid")
-        )
-
-    def lists(self) -> Lists:
-        """Return the lists besides the entries."""
-        samples = self.ask("SELECT * FROM samples ORDER BY rowid")
-        return Lists(
-            samples=tuple(SampleRow(*row) for row in samples),
-            problems=self.problems(),
-            old_ids=dict(self.ask("SELECT * FROM old_ids ORDER BY rowid")),
-            images=dict(self.ask("SELECT * FROM images ORDER BY rowid")),
-            drafts=tuple(path for (path,) in self.ask("SELECT path FROM drafts ORDER BY rowid")),
-        )
-
     def _read_row(self, entry_id: str) -> EntryRow:
         found = self.ask("SELECT row FROM entries WHERE id = ?", (entry_id,))
         if not found:
@@ -199,9 +158,7 @@ class RowChanges:
     gone: Sequence[EntryRow]
 
 
-def write_tables(
-    folder: Path, before: Generation | None, change: RowChanges, header: Header, lists: Lists
-) -> None:
+def write_tables(folder: Path, before: Generation | None, change: RowChanges, header: Header) -> None:
     """Write the file of a generation into `folder`: a copy of the file of `before`, which was just opened, with
     `change` applied; a new file if there is none. Raises OSError, FactsUnreadable."""
     path = folder / f"new{SUFFIX}"
@@ -215,7 +172,6 @@ def write_tables(
             connection.executescript(TABLES)
         connection.execute("BEGIN")
         _write_entries(connection, change, header)
-        _write_lists(connection, lists)
         connection.execute("DELETE FROM header")
         connection.execute("INSERT INTO header VALUES (?)", (to_json(header),))
         connection.execute("COMMIT")
@@ -235,18 +191,6 @@ def _write_entries(connection: sqlite3.Connection, change: RowChanges, header: H
         for entry_id, row in change.put.items()
     )
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
-
-
-def _write_lists(connection: sqlite3.Connection, lists: Lists) -> None:
-    for name in ("samples", "problems", "old_ids", "images", "drafts"):
-        connection.execute(f"DELETE FROM {name}")  # noqa: S608 - one of these names
-    connection.executemany("INSERT INTO samples VALUES (?, ?, ?, ?)", map(SAMPLE_COLUMNS, lists.samples))
-    connection.executemany(
-        "INSERT INTO problems VALUES (?, ?, ?, ?, ?, ?)", map(PROBLEM_COLUMNS, lists.problems)
-    )
-    connection.executemany("INSERT INTO old_ids VALUES (?, ?)", lists.old_ids.items())
-    connection.executemany("INSERT INTO images VALUES (?, ?)", lists.images.items())
-    connection.executemany("INSERT INTO drafts VALUES (?)", ((path,) for path in lists.drafts))
 
 
 def _checked(folder: Path) -> Path:

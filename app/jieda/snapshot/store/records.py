@@ -75,10 +75,15 @@ class SampleRow:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The part of a generation that is read when it is opened. `code`: version of the code that made it. `engine`: name
-    of the external engine, empty for the in-process index. `background_words`: keys of the facts about the words of
-    logs that no entry explains. `counts`: number of logs per signature. `signatures`: by id, of entries that have any.
-    `anywhere`: ids of entries that apply to any framework. `completions`: name of an array file in its index."""
+    """The part of a generation that is read when it is opened: everything but its entries.
+
+    `code`: version of the code that made it. `engine`: name of the external engine, empty for the in-process index.
+    `background_words`: keys of the facts about the words of logs that no entry explains; those logs are the `samples`
+    without an entry. `counts`: number of logs per signature. `signatures`: by id, of entries that have any. `anywhere`:
+    ids of entries that apply to any framework. `problems`: sorted by path and line. `old_ids`: old id to current id.
+    `images`: served name to the name of a file in the images folder. `drafts`: files that are hidden from readers.
+    `completions`: name of an array file in its index.
+    """
 
     code: str
     engine: str
@@ -86,21 +91,13 @@ class Header:
     background_words: tuple[str, ...]
     counts: tuple[SignatureCount, ...]
     signatures: Mapping[str, tuple[Signature, ...]]
-    anywhere: tuple[str, ...] = ()
-    completions: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """The lists that a generation holds besides its entries. `samples` without an entry are the logs that no entry
-    explains; `old_ids`: old id to current id; `images`: served name to the name of a file in the images folder;
-    `drafts`: files that are hidden from readers."""
-
+    anywhere: tuple[str, ...]
     samples: tuple[SampleRow, ...]
     problems: tuple[Problem, ...]
     old_ids: Mapping[str, str]
     images: Mapping[str, str]
     drafts: tuple[str, ...]
+    completions: str = ""
 
 
 def to_json(value: object) -> bytes:
