@@ -71,7 +71,7 @@ def engine_of(prefix: str, *urls: str, timeout: float = 20.0) -> ClusterEngine:
 def with_cluster(analyzers: Analyzers, engine: ClusterEngine) -> Analyzers:
     """The same analyzers, and a cluster."""
     other = Analyzers(engine=engine)
-    other.of = analyzers.of  # type: ignore[method-assign] # half a second each
+    other.of = analyzers.of  # half a second each
     return other
 
 

@@ -184,7 +184,7 @@ def test_a_process_that_does_not_listen_holds_up_nobody(monkeypatch: pytest.Monk
         watcher()
 
     with Helpers(2) as processes:
-        found = processes.map(texts, longer, longer, 1, look)
+        found = processes.map(texts, longer, 1, look)
         assert sorted(found) == sorted(map(longer, texts))
 
 
@@ -197,7 +197,7 @@ def halved(number: int) -> int:
 def test_what_another_process_cannot_do_is_told_here() -> None:
     even = range(0, 20 * CHUNK, 2)
     with Helpers(2) as processes:
-        assert sorted(processes.map(even, halved, halved, 1, lambda: None)) == list(range(10 * CHUNK))
+        assert sorted(processes.map(even, halved, 1, lambda: None)) == list(range(10 * CHUNK))
         with pytest.raises(ValueError, match=r"^7$"):
-            list(processes.map([*even, 7], halved, halved, 1, lambda: None))
-        assert sorted(processes.map(even, halved, halved, 1, lambda: None)) == list(range(10 * CHUNK))
+            list(processes.map([*even, 7], halved, 1, lambda: None))
+        assert sorted(processes.map(even, halved, 1, lambda: None)) == list(range(10 * CHUNK))

@@ -4,10 +4,10 @@ process, which are costly to make, safe to share and seldom replaced.
 The cluster's own modules are imported only if it is configured, so that other processes start without them.
 """
 
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
@@ -18,7 +18,6 @@ from jieda.content.read.directory import content_hash
 from jieda.content.read.history import Change
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import BackgroundFacts, CountedWords, DiagnosisData, WordReader, background_words
-from jieda.diagnosis.signatures import SignatureIndex
 from jieda.entry import Language, Sample
 from jieda.log_knowledge import Background
 from jieda.search.answers import SearchRequest
@@ -100,7 +99,7 @@ def engine_name(engine: Engine | None) -> str:
 
 
 class Analyzers:
-    """Cache of the last analyzer and glossary, reused while their words stay the same.
+    """What embeds, translates and indexes, and the last analyzer and glossary, kept while their words stay the same.
 
     A new analyzer costs a tenth of a second, a new glossary most of what opening a generation costs without it.
     """
@@ -116,25 +115,13 @@ class Analyzers:
         self.embedder = GuardedEmbedder.of(embedder)
         self.engine = engine
         self.dictionary = dictionary
-        self._analyzer: tuple[tuple[str, ...], Analyzer] | None = None
-        self._glossary: tuple[Analyzer, Glossary] | None = None
-        self._lock = threading.Lock()
-
-    def of(self, dictionary: tuple[str, ...]) -> Analyzer:
-        """Return the analyzer for the words of a dictionary."""
-        with self._lock:
-            if self._analyzer is None or self._analyzer[0] != dictionary:
-                self._analyzer = (dictionary, Analyzer(dictionary))
-            return self._analyzer[1]
+        self.of: Callable[[tuple[str, ...]], Analyzer] = lru_cache(1)(Analyzer)
+        """Returns the analyzer for the words of a dictionary."""
+        self._glossary = lru_cache(1)(Glossary)
 
     def glossary(self, dictionary: tuple[str, ...], groups: tuple[GlossaryGroup, ...]) -> Glossary:
         """Return the glossary of these groups, matched against the tokens of the analyzer of `dictionary`."""
-        analyzer = self.of(dictionary)
-        with self._lock:
-            last = self._glossary
-            if last is None or last[0] is not analyzer or last[1].groups != groups:
-                last = self._glossary = (analyzer, Glossary(groups, analyzer))
-            return last[1]
+        return self._glossary(groups, self.of(dictionary))
 
 
 def analyzers_of(settings: Settings) -> Analyzers:
@@ -216,8 +203,7 @@ class Opened:
     facts: FactStore
     index: EmbeddedIndex
     completions: Mapping[str, Array]
-    background: CountedWords
-    signatures: SignatureIndex
+    diagnoser: Diagnoser
 
 
 def open_snapshot(
@@ -240,9 +226,11 @@ def open_snapshot(
     index = _index(generation, analyzers, before)
     same = before and before.generation.header.completions == name
     completions = before.completions if before and same else read_arrays(generation.index, name)
-    diagnoser, background = _diagnoser(
-        library, generation, facts, index, WordReader(analyzer, glossary), before
-    )
+    known = _known(generation, facts, index, before)
+    # Compiling thousands of signatures takes longer than everything else here.
+    unchanged = before and before.diagnoser.known.signatures == known.signatures
+    signatures = before.diagnoser.signatures if before and unchanged else None
+    diagnoser = Diagnoser(library, known, WordReader(analyzer, glossary), signatures)
     searcher = Searcher(
         library,
         index,
@@ -254,7 +242,7 @@ def open_snapshot(
         read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
         language=language_of(index, analyzer, library),
     )
-    opened = Opened(generation, facts, index, completions, background, diagnoser.signatures)
+    opened = Opened(generation, facts, index, completions, diagnoser)
     return Snapshot(
         library, searcher, completer_of(completions, searcher), diagnoser, generation.name[:SHOWN], opened
     )
@@ -272,24 +260,12 @@ def _index(generation: Generation, analyzers: Analyzers, before: Opened | None) 
     return EmbeddedIndex(generation.index, WEIGHTING, before.index if before else None, to_scale=to_scale)
 
 
-def _diagnoser(  # noqa: PLR0913, PLR0917 - what diagnosis is made of
-    library: Library,
-    generation: Generation,
-    facts: FactStore,
-    index: EmbeddedIndex,
-    words: WordReader,
-    before: Opened | None,
-) -> tuple[Diagnoser, CountedWords]:
-    header, old = generation.header, before.generation.header if before else None
-    same_words = before and old and old.background_words == header.background_words
-    background = before.background if before and same_words else _background_words(facts, header)
-    # Compiling thousands of signatures takes longer than everything else here.
-    signatures = before.signatures if before and old and old.signatures == header.signatures else None
-    return Diagnoser(library, _known(generation, index, background), words, signatures), background
-
-
-def _known(generation: Generation, index: EmbeddedIndex, background: CountedWords) -> DiagnosisData:
+def _known(
+    generation: Generation, facts: FactStore, index: EmbeddedIndex, before: Opened | None
+) -> DiagnosisData:
     header, telling = generation.header, index.tagged(TELLING)
+    same = before and before.generation.header.background_words == header.background_words
+    background = before.diagnoser.known.background if before and same else _background_words(facts, header)
     samples = Counter(row.entry_id for row in header.samples)
     return DiagnosisData(
         knowledge=header.vocabulary.logs,

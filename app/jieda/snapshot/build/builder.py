@@ -205,9 +205,8 @@ class Builder:
             return False
         known = last.plan.rows if last else {}
         fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
-        maker = tools.maker(state.vocabulary)
-        maker.ensure(fresh, state.entries, state.corpus)
-        publish(tools.resources, plan, previous, lambda: maker.tools.analyzer.fold)
+        tools.maker(state.vocabulary).ensure(fresh, state.entries, state.corpus)
+        publish(tools.resources, plan, previous)
         return True
 
     def _open(self) -> BuildTools:

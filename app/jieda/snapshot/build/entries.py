@@ -1,6 +1,6 @@
 """Facts of entries, computed from their files alone, by the builder itself or by helper processes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -80,15 +80,18 @@ class Tools:
 
 
 class Maker:
-    """Computes ordered facts, in this process or in another, which then makes its own tools on first use."""
+    """Computes missing facts, also in another process, which makes its own tools on first use."""
 
-    def __init__(self, vocabulary: Vocabulary, tools: Callable[[], Tools] | None = None) -> None:
-        """`tools` is called when tools are first needed."""
-        self._vocabulary, self._given = vocabulary, tools
+    def __init__(self, vocabulary: Vocabulary, analyzers: Analyzers | None = None) -> None:
+        self._vocabulary, self._analyzers = vocabulary, analyzers or Analyzers()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the vocabulary alone."""
+        return Maker, (self._vocabulary,)
 
     @cached_property
-    def _tools(self) -> Tools:
-        return self._given() if self._given else Tools.of(self._vocabulary, Analyzers())
+    def tools(self) -> Tools:
+        return Tools.of(self._vocabulary, self._analyzers)
 
     def __call__(self, order: MissingFacts) -> Facts:
         """Return the missing facts, except meanings. Raises ContentMoved, OSError."""
@@ -99,16 +102,16 @@ class Maker:
     def _analyzed(self, order: MissingFacts, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
         row, missing = order.row, order.missing
         if row.document in missing:
-            tools = self._tools
+            tools = self.tools
             document = to_json(document_of(entry, tools.analyzer, tools.glossary, self._vocabulary.taxonomy))
             yield bytes.fromhex(row.document), document
         for lang, key in row.places.items():
             if key in missing:
-                yield bytes.fromhex(key), places_of(lines_of(entry.editions[lang]), self._tools.glossary)
+                yield bytes.fromhex(key), places_of(lines_of(entry.editions[lang]), self.tools.glossary)
         if row.completions in missing:
             yield bytes.fromhex(row.completions), to_json(tuple(dict.fromkeys(entry_candidates(entry))))
         if row.diagnosis in missing:
-            found = self._tools.reader.entry(entry, [sample_text(sample) for sample in order.samples])
+            found = self.tools.reader.entry(entry, [sample_text(sample) for sample in order.samples])
             yield bytes.fromhex(row.diagnosis), to_json(found)
 
 
@@ -176,7 +179,7 @@ def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[Kn
     keys = {file_key(file.where, file.content): file for file in files}
     known = resources.facts.known(keys)
     new = sorted((file for key, file in keys.items() if key not in known), key=_twins)
-    resources.facts.put_all(resources.helpers.map(new, learned, learned, 2 * WORTH_HELP, resources.pause))
+    resources.facts.put_all(resources.helpers.map(new, learned, 2 * WORTH_HELP, resources.pause))
     found: dict[KnownFile, ReadFile] = {}
     for key, value in resources.facts.get_all(keys):
         file, fact = keys[key], from_json(value, FileFact)
@@ -191,7 +194,7 @@ class EntryFacts:
 
     def __init__(self, resources: BuildResources, vocabulary: Vocabulary) -> None:
         self._resources, self._facts = resources, resources.facts
-        self._vocabulary = vocabulary
+        self._vocabulary, self._maker = vocabulary, Maker(vocabulary, resources.analyzers)
         self._embedder = resources.analyzers.embedder
         words = to_json((vocabulary.glossary, vocabulary.dictionary)).decode()
         self._words = fact_key("words", code_version(), words).hex()
@@ -200,10 +203,6 @@ class EntryFacts:
         formats = to_json(vocabulary.logs.failures).decode()
         self._formats = fact_key("formats", self._words, formats).hex()
 
-    @cached_property
-    def tools(self) -> Tools:
-        return Tools.of(self._vocabulary, self._resources.analyzers)
-
     def background(self, logs: Sequence[SampleFile]) -> tuple[str, ...]:
         """Return the keys of the facts about the words of `logs`, and compute the missing ones."""
         keys = [fact_key("background", self._formats, log.where, log.content) for log in logs]
@@ -211,7 +210,7 @@ class EntryFacts:
         for key, log in zip(keys, logs, strict=True):
             if key not in known:
                 self._resources.pause()
-                found = self.tools.reader.background(Background(log.where, sample_text(log)))
+                found = self._maker.tools.reader.background(Background(log.where, sample_text(log)))
                 self._facts.put(key, to_json(found))
         return tuple(key.hex() for key in keys)
 
@@ -265,9 +264,8 @@ class EntryFacts:
         """Compute the missing facts of `rows`. Raises NotEmbedded, once all other facts are stored."""
         known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in row.keys)
         orders = self._orders(rows, known, prepared, corpus)
-        here, there = Maker(self._vocabulary, lambda: self.tools), Maker(self._vocabulary)
         wanted = sum(any(bytes.fromhex(key) not in known for key in row.keys) for row in rows.values())
-        made = self._resources.helpers.map(orders, here, there, WORTH_HELP, self._resources.pause)
+        made = self._resources.helpers.map(orders, self._maker, WORTH_HELP, self._resources.pause)
         self._facts.put_all(with_progress(made, wanted, "entries read and analyzed"))
         if self._embedder is not None:
             lacking = [

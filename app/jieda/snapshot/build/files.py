@@ -97,21 +97,19 @@ class FileReader:
     def __init__(self, resources: BuildResources, directories: Sequence[Path]) -> None:
         self._resources = resources
         self._directories = tuple(directories)
-        self._rows: dict[tuple[str, str], FileRow] = {
-            (row[0], row[1]): row for row in resources.facts.files()
-        }
-        self._kept: dict[tuple[str, str], KnownFile] = {}
-        """Files of last time: an unchanged file stays the same object, which makes comparing readings fast."""
-        self._new: list[FileRow] = []
+        files = map(_from_row, resources.facts.files())
+        self._known = {(file.found.root, file.where): file for file in files}
+        """Files as last read: an unchanged file stays the same object, which makes comparing readings fast."""
+        self._new: list[KnownFile] = []
         self._problems: list[Problem] = []
 
     def read(self) -> Reading:
         """Read all directories as they are now. Raises FactsUnreadable."""
         self._problems = []
         listings = [list_directory(directory) for directory in self._directories]
-        directories = tuple(listing.read(self._one) for listing in listings)
+        directories = tuple(listing.read(self._read) for listing in listings)
         present = {(listing.root.as_posix(), file.where) for listing in listings for file in listing.files}
-        self._flush(self._rows.keys() - present)
+        self._flush(self._known.keys() - present)
         passed_over = [problem for listing in listings for problem in listing.problems]
         return Reading(
             directories=directories,
@@ -119,14 +117,11 @@ class FileReader:
             folders=frozenset(folder for listing in listings for folder in listing.folders),
         )
 
-    def _one(self, file: FoundFile) -> KnownFile | None:
+    def _read(self, file: FoundFile) -> KnownFile | None:
         key = (file.root, file.where)
-        kept, row = self._kept.get(key), self._rows.get(key)
-        if kept and row and kept.found == file:
-            return kept
-        if row and _stamp_of(row) == file.stamp:
-            kept = self._kept[key] = KnownFile(file, row[6], row[7])
-            return kept
+        known = self._known.get(key)
+        if known and known.found == file:
+            return known
         self._resources.pause()
         now = time.time_ns()
         try:
@@ -135,40 +130,35 @@ class FileReader:
             self._problems.append(unreadable(file, error))
             return None
         content = content_hash(source.content)
-        note = row[7] if row and row[6] == content else note_of(source)
-        if max(file.stamp.modified, file.stamp.changed) < now - SETTLED:
-            self._remember(file, content, note)
-        return KnownFile(file, content, note)
-
-    def _remember(self, file: FoundFile, content: str, note: str) -> None:
-        stamp = file.stamp
-        row = (
-            file.root,
-            file.where,
-            stamp.size,
-            stamp.modified,
-            stamp.changed,
-            stamp.inode & (2**63 - 1),
-            content,
-            note,
+        fresh = KnownFile(
+            file, content, known.note if known and known.content == content else note_of(source)
         )
-        self._rows[file.root, file.where] = row
-        self._new.append(row)
-        if len(self._new) >= BATCH:
-            self._flush(())
+        if max(file.stamp.modified, file.stamp.changed) < now - SETTLED:
+            self._known[key] = fresh
+            self._new.append(fresh)
+            if len(self._new) >= BATCH:
+                self._flush(())
+        return fresh
 
     def _flush(self, gone: Iterable[tuple[str, str]]) -> None:
         gone = list(gone)
         for key in gone:
-            del self._rows[key]
-            self._kept.pop(key, None)
+            del self._known[key]
         if self._new or gone:
-            self._resources.facts.put_files(self._new, gone)
+            self._resources.facts.put_files(map(_to_row, self._new), gone)
         self._new = []
 
 
-def _stamp_of(row: FileRow) -> Stamp:
-    return Stamp(row[2], row[3], row[4], row[5])
+def _from_row(row: FileRow) -> KnownFile:
+    root, where, *stamp, content, note = row
+    return KnownFile(FoundFile(root, where, f"{root}/{where}", Stamp(*stamp)), content, note)
+
+
+def _to_row(file: KnownFile) -> FileRow:
+    found, stamp = file.found, file.found.stamp
+    # SQLite has no larger numbers.
+    inode = stamp.inode & (2**63 - 1)
+    return found.root, found.where, stamp.size, stamp.modified, stamp.changed, inode, file.content, file.note
 
 
 class ContentMoved(Exception):
@@ -184,19 +174,19 @@ def same(source: SourceFile, content: str) -> SourceFile:
 
 def source_of(file: Outline) -> SourceFile:
     """Read the file of an outline. Raises ContentMoved, OSError."""
-    return _read(file.path, file.where, file.content)
+    return _read_again(file.path, file.where, file.content)
 
 
 def sample_text(sample: SampleFile) -> str:
     """Read the text of a sample. Raises ContentMoved, OSError."""
-    return _read(sample.path, sample.where, sample.content).content.decode()
+    return _read_again(sample.path, sample.where, sample.content).content.decode()
 
 
 def image_bytes(image: Image, where: str) -> bytes:
     """Read the bytes of an image. Raises ContentMoved, OSError."""
-    return _read(image.path, where, image.content).content
+    return _read_again(image.path, where, image.content).content
 
 
-def _read(path: Path, where: str, content: str) -> SourceFile:
+def _read_again(path: Path, where: str, content: str) -> SourceFile:
     root = str(path)[: -len(where) - 1]
     return same(read_file(FoundFile(root, where, str(path), Stamp(0, 0, 0, 0))), content)

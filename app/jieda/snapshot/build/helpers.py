@@ -72,24 +72,23 @@ class Helpers:
     def map(
         self,
         tasks: Iterable[Task],
-        here: Callable[[Task], Result],
-        there: Callable[[Task], Result],
+        work: Callable[[Task], Result],
         worth: int,
         pause: Callable[[], None],
     ) -> Iterator[Result]:
-        """Yield the result of `here` for each task, in any order. With more than `worth` tasks, `there` computes the
-        same in other processes; it must be picklable, as must tasks and results.
+        """Yield the result of `work` for each task, in any order. More than `worth` tasks are shared with other
+        processes: `work`, tasks and results must be picklable.
 
-        `pause` is called now and then. Raises what `pause` or `here` raises.
+        `pause` is called now and then. Raises what `pause` or `work` raises.
         """
         tasks = iter(tasks)
         first = list(islice(tasks, worth + 1))
         tasks = chain(first, tasks)
-        if self._processes != 1 and len(first) > worth and not self._all:
-            self._start(self._processes or min(processors(), MOST, free_memory() // NEEDED))
         if self._processes == 1 or len(first) <= worth:
-            return _alone(tasks, here, pause)
-        return self._shared(tasks, here, there, pause)
+            return _alone(tasks, work, pause)
+        if not self._all:
+            self._start(self._processes or min(processors(), MOST, free_memory() // NEEDED))
+        return self._shared(tasks, work, pause)
 
     def _start(self, wanted: int) -> None:
         try:
@@ -102,8 +101,7 @@ class Helpers:
     def _shared(
         self,
         tasks: Iterator[Task],
-        here: Callable[[Task], Result],
-        there: Callable[[Task], Result],
+        work: Callable[[Task], Result],
         pause: Callable[[], None],
     ) -> Iterator[Result]:
         chunks: Iterator[list[Task]] = iter(lambda: list(islice(tasks, CHUNK)), [])
@@ -114,7 +112,7 @@ class Helpers:
                 while self._alive:
                     # One more than there are processes, so that none waits for the builder.
                     for chunk in islice(chunks, len(self._alive) + 1 - len(under_way)):
-                        under_way[threads.submit(self._done, there, chunk)] = chunk
+                        under_way[threads.submit(self._done, work, chunk)] = chunk
                     if not under_way:
                         return
                     pause()
@@ -125,23 +123,23 @@ class Helpers:
                     for future in done:
                         made = future.result()
                         chunk = under_way.pop(future)
-                        yield from _alone(chunk, here, pause) if made is None else made
+                        yield from _alone(chunk, work, pause) if made is None else made
             finally:
                 if under_way:
                     self._lose(self._alive)
         for future, chunk in under_way.items():
             made = future.result()
-            yield from _alone(chunk, here, pause) if made is None else made
-        yield from _alone(chain.from_iterable(chunks), here, pause)
+            yield from _alone(chunk, work, pause) if made is None else made
+        yield from _alone(chain.from_iterable(chunks), work, pause)
 
     @property
     def _alive(self) -> "list[Helper]":
         return [helper for helper in self._all if not helper.is_lost]
 
-    def _done(self, there: Work, chunk: Sequence[Any]) -> list[Any] | None:
+    def _done(self, work: Work, chunk: Sequence[Any]) -> list[Any] | None:
         """Return a helper's results for a chunk; None if it failed. Runs in a thread."""
         helper = self._idle.get()
-        made = helper.do(there, chunk)
+        made = helper.do(work, chunk)
         # Also a lost helper: its next call returns at once.
         self._idle.put(helper)
         return made
@@ -210,11 +208,11 @@ def help_out(line: Connection, version: str) -> None:
 
 
 def _alone(
-    tasks: Iterable[Task], here: Callable[[Task], Result], pause: Callable[[], None]
+    tasks: Iterable[Task], work: Callable[[Task], Result], pause: Callable[[], None]
 ) -> Iterator[Result]:
     for task in tasks:
         pause()
-        yield here(task)
+        yield work(task)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from jieda.snapshot.build.entries import file_key
 from jieda.snapshot.build.files import BuildResources, image_bytes
 from jieda.snapshot.snapshot import WantedIndex
 from jieda.snapshot.store.facts import FactStore, FactsUnreadable, code_version
-from jieda.snapshot.store.generation import IMAGES, Generation, NewGeneration, RowChanges, write_tables
+from jieda.snapshot.store.generation import IMAGES, INDEX, Generation, new_generation, write_tables
 from jieda.snapshot.store.records import TELLING, EntryRow, Header, from_json, to_json
 from jieda.taxonomy import facet_values
 
@@ -78,29 +78,15 @@ def image_name(where: str, content: str) -> str:
     return f"{content}{Path(where).suffix.lower()}"
 
 
-def publish(
-    resources: BuildResources,
-    plan: GenerationPlan,
-    previous: Generation | None,
-    fold: Callable[[], Callable[[str], str]],
-) -> None:
+def publish(resources: BuildResources, plan: GenerationPlan, previous: Generation | None) -> None:
     """Write a generation, reusing unchanged parts of `previous`, and load its documents into the cluster if there is
-    one.
-
-    `fold` returns the analyzer's folding, if needed. Nothing is left behind on failure. Raises OSError,
-    FactsUnreadable, ClusterUnavailable.
-    """
+    one. Raises OSError, FactsUnreadable, ClusterUnavailable."""
     difference = Difference.of(previous, plan)
-    new = NewGeneration(resources.data, plan.name)
-    try:
-        _write_index(resources, new.index, plan, previous, difference)
+    with new_generation(resources.data, plan.name) as folder:
+        _write_index(resources, folder / INDEX, plan, previous, difference)
         resources.pause()
-        completions = _complete(resources.facts, new.index, plan, previous, difference, fold)
-        _write(new.folder, previous, difference, replace(plan.header, completions=completions), plan)
-        new.finish()
-    except BaseException:  # nothing partial stays, whatever the error
-        new.abandon()
-        raise
+        completions = _complete(resources, folder / INDEX, plan, previous, difference)
+        _write(folder, previous, difference, replace(plan.header, completions=completions), plan)
 
 
 def _write_index(
@@ -159,21 +145,20 @@ def _write(
     before = previous.header if previous else None
     if before and (before.code, before.vocabulary.taxonomy) == (header.code, header.vocabulary.taxonomy):
         put = {each: plan.rows[each] for each in sorted(difference.fresh)}
-        write_tables(folder, previous, RowChanges(put, tuple(difference.old.values())), header)
+        write_tables(folder, previous, put, difference.old.values(), header)
     else:
-        write_tables(folder, None, RowChanges(plan.rows, ()), header)
+        write_tables(folder, None, plan.rows, (), header)
 
 
-def _complete(  # noqa: PLR0913, PLR0917 - two generations and their difference
-    facts: FactStore,
+def _complete(
+    resources: BuildResources,
     target: Path,
     plan: GenerationPlan,
     previous: Generation | None,
     difference: Difference,
-    fold: Callable[[], Callable[[str], str]],
 ) -> str:
     """Write the completions, or link those of `previous` if they are the same. Return the file's name."""
-    if previous and _completes_alike(facts, plan, previous.header, difference):
+    if previous and _completes_alike(resources.facts, plan, previous.header, difference):
         try:
             link_arrays(previous.index, previous.header.completions, target)
         except OSError:
@@ -181,12 +166,13 @@ def _complete(  # noqa: PLR0913, PLR0917 - two generations and their difference
         else:
             return previous.header.completions
     rows = plan.rows.values()
-    kept = sorted(facts.get_all(bytes.fromhex(row.completions) for row in rows))
+    kept = sorted(resources.facts.get_all(bytes.fromhex(row.completions) for row in rows))
     found = [each for _, value in kept for each in from_json(value, tuple[CompletionCandidate, ...])]
     vocabulary = plan.header.vocabulary
     found += tag_candidates((row.head.summary for row in rows), vocabulary.taxonomy)
     found += glossary_candidates(vocabulary.glossary)
-    return write_arrays(target, completion_arrays(tuple(dict.fromkeys(found)), fold()))
+    fold = resources.analyzers.of(vocabulary.dictionary).fold
+    return write_arrays(target, completion_arrays(tuple(dict.fromkeys(found)), fold))
 
 
 def _completes_alike(facts: FactStore, plan: GenerationPlan, before: Header, difference: Difference) -> bool:

@@ -25,10 +25,14 @@ WORTH_HELP = 400
 
 
 class Trial:
-    """Matches signatures against logs, in this process or in another, which then makes its own finder."""
+    """Matches signatures against logs, also in another process, which then makes its own finder."""
 
     def __init__(self, finder: Finder, signatures: Sequence[Signature]) -> None:
         self._finder, self._signatures = finder, signatures
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle everything but `_find`."""
+        return Trial, (self._finder, self._signatures)
 
     def __call__(self, log: SampleFile) -> tuple[str, Events]:
         """Return the hash of a log's content, and its matches. Raises ContentMoved, OSError."""
@@ -76,9 +80,7 @@ def match_logs(
     fresh = [signature for signature in signatures if signature not in before]
 
     def tried(some: Sequence[Signature], on: Sequence[SampleFile]) -> dict[str, Events]:
-        return dict(
-            resources.helpers.map(on, Trial(finder, some), Trial(finder, some), WORTH_HELP, resources.pause)
-        )
+        return dict(resources.helpers.map(on, Trial(finder, some), WORTH_HELP, resources.pause))
 
     new = tried(signatures, [log for content, log in logs.items() if content not in known.found])
     more = tried(fresh, [log for content, log in logs.items() if content in known.found]) if fresh else {}
@@ -97,73 +99,62 @@ class LogSignatures:
 
     def __init__(self, resources: BuildResources) -> None:
         self._resources = resources
-        self._known: dict[str, KnownMatches] = {}
         self._matches: LastValue[Matches] = LastValue()
         self._counts: LastValue[tuple[SignatureCount, ...]] = LastValue()
 
     def matches(self, state: ContentState, spoken: SignatureHolders) -> Matches:
         """Return the signatures that match the plain text of each log."""
-        wanted = tuple(spoken.holders)
+        corpus, wanted = state.corpus, tuple(spoken.holders)
         return self._matches.of(
-            lambda: self._match("matches", code_version(), state, wanted, _plainly).of(),
+            lambda: self._match("matches", code_version(), corpus, wanted, find_in_text).of(),
             wanted,
-            state.corpus.samples,
-            state.corpus.background,
+            corpus.samples,
+            corpus.background,
         )
 
     def counts(self, state: ContentState) -> tuple[SignatureCount, ...]:
         """Return how many logs match each signature, found as in a diagnosis."""
+        corpus, failures = state.corpus, state.vocabulary.logs.failures
         holders = {entry_id: entry.head.signatures for entry_id, entry in state.entries.items()}
-        failures = state.vocabulary.logs.failures
         return self._counts.of(
-            lambda: self._counted(state, holders, failures),
+            lambda: self._count(corpus, holders, failures),
             holders,
             failures,
-            state.corpus.samples,
-            state.corpus.background,
+            corpus.samples,
+            corpus.background,
         )
 
-    def _counted(
-        self, state: ContentState, holders: Mapping[str, Sequence[Signature]], failures: Failures
+    def _count(
+        self, corpus: Corpus, holders: Mapping[str, Sequence[Signature]], failures: Failures
     ) -> tuple[SignatureCount, ...]:
         version = fact_key("events", code_version(), to_json(failures).decode()).hex()
-        known = self._match(
-            "events",
-            version,
-            state,
-            chain.from_iterable(holders.values()),
-            partial(_as_read, failures),
-        )
+        wanted = chain.from_iterable(holders.values())
+        known = self._match("events", version, corpus, wanted, partial(find_as_diagnosis, failures))
         samples = (
             (entry_id, known.events(sample.content))
-            for entry_id, each in state.corpus.samples.items()
+            for entry_id, each in corpus.samples.items()
             if entry_id in holders
             for sample in each
         )
-        return count_signatures(
-            holders, samples, (known.events(log.content) for log in state.corpus.background)
-        )
+        return count_signatures(holders, samples, (known.events(log.content) for log in corpus.background))
 
     def _match(
-        self, name: str, version: str, state: ContentState, signatures: Iterable[Signature], finder: Finder
+        self, name: str, version: str, corpus: Corpus, signatures: Iterable[Signature], finder: Finder
     ) -> KnownMatches:
-        known = self._known.get(name)
-        if known is None or known.version != version:
-            noted = from_note(self._resources.facts.note(name), KnownMatches, version)
-            known = noted or KnownMatches(version, (), {})
-        matches = match_logs(known, state.corpus, signatures, finder, self._resources)
+        known = from_note(self._resources.facts.note(name), KnownMatches, version)
+        known = known or KnownMatches(version, (), {})
+        matches = match_logs(known, corpus, signatures, finder, self._resources)
         if matches is not known:
             self._resources.facts.put_note(name, to_json(matches))
-        self._known[name] = matches
         return matches
 
 
-def _plainly(signatures: Iterable[Signature]) -> Find:
+def find_in_text(signatures: Iterable[Signature]) -> Find:
     """Return a function that finds signatures in the plain text of a log."""
     finder = SignatureFinder(signatures)
     return lambda text: frozenset((signature, False) for signature in finder.find(text))
 
 
-def _as_read(failures: Failures, signatures: Iterable[Signature]) -> Find:
+def find_as_diagnosis(failures: Failures, signatures: Iterable[Signature]) -> Find:
     """Return a function that finds signatures in a log as a diagnosis does."""
     return event_finder(signatures, compile_formats(failures))

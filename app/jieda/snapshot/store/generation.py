@@ -24,8 +24,8 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -42,6 +42,7 @@ from jieda.snapshot.store.records import (
     from_json,
     to_json,
 )
+from jieda.taxonomy import Taxonomy
 
 GENERATIONS = "generations"
 CURRENT = "current"
@@ -150,17 +151,15 @@ def read_generation(data: Path, name: str) -> Generation | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class RowChanges:
-    """Changes that turn the tables of one generation into those of another: rows to `put`, by id, and rows `gone`."""
-
-    put: Mapping[str, EntryRow]
-    gone: Sequence[EntryRow]
-
-
-def write_tables(folder: Path, before: Generation | None, change: RowChanges, header: Header) -> None:
-    """Write the file of a generation into `folder`: a copy of the file of `before`, which was just opened, with
-    `change` applied; a new file if there is none. Raises OSError, FactsUnreadable."""
+def write_tables(
+    folder: Path,
+    before: Generation | None,
+    put: Mapping[str, EntryRow],
+    gone: Collection[EntryRow],
+    header: Header,
+) -> None:
+    """Write the file of a generation into `folder`: a copy of the file of `before`, which was just opened, without the
+    rows `gone` and with the rows `put`, by id; a new file if there is none. Raises OSError, FactsUnreadable."""
     path = folder / f"new{SUFFIX}"
     if before:
         shutil.copyfile(before.path, path)
@@ -171,7 +170,7 @@ def write_tables(folder: Path, before: Generation | None, change: RowChanges, he
         if before is None:
             connection.executescript(TABLES)
         connection.execute("BEGIN")
-        _write_entries(connection, change, header)
+        _write_entries(connection, put, gone, header.vocabulary.taxonomy)
         connection.execute("DELETE FROM header")
         connection.execute("INSERT INTO header VALUES (?)", (to_json(header),))
         connection.execute("COMMIT")
@@ -179,16 +178,18 @@ def write_tables(folder: Path, before: Generation | None, change: RowChanges, he
     path.rename(path.with_stem(_digest(path)))
 
 
-def _write_entries(connection: sqlite3.Connection, change: RowChanges, header: Header) -> None:
-    taxonomy = header.vocabulary.taxonomy
-    remove_entries(connection, (row.head.summary for row in change.gone), taxonomy)
-    connection.executemany(
-        "DELETE FROM entries WHERE id = ?", ((row.head.summary.id,) for row in change.gone)
-    )
-    put_entries(connection, (row.head.summary for row in change.put.values()), taxonomy)
+def _write_entries(
+    connection: sqlite3.Connection,
+    put: Mapping[str, EntryRow],
+    gone: Collection[EntryRow],
+    taxonomy: Taxonomy,
+) -> None:
+    remove_entries(connection, (row.head.summary for row in gone), taxonomy)
+    connection.executemany("DELETE FROM entries WHERE id = ?", ((row.head.summary.id,) for row in gone))
+    put_entries(connection, (row.head.summary for row in put.values()), taxonomy)
     rows = (
         (entry_id, row_digest(row), b"".join(map(bytes.fromhex, row.editions.values())), to_json(row))
-        for entry_id, row in change.put.items()
+        for entry_id, row in put.items()
     )
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
 
@@ -242,33 +243,28 @@ def point_to(data: Path, name: str, content: Iterable[Path]) -> None:
     sync(data)
 
 
-class NewGeneration:
-    """A generation being written, in a temporary directory that is renamed into place by `finish`."""
-
-    def __init__(self, data: Path, name: str) -> None:
-        """Raises OSError."""
-        self._target = data / GENERATIONS / name
-        self._target.parent.mkdir(parents=True, exist_ok=True)
-        self.folder = Path(tempfile.mkdtemp(prefix=BUILDING, dir=self._target.parent))
+@contextmanager
+def new_generation(data: Path, name: str) -> Iterator[Path]:
+    """Yield a temporary folder with an empty folder for the index, renamed into place once the block is done. Nothing
+    is left behind if the block fails. Raises OSError."""
+    target = generation_folder(data, name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=BUILDING, dir=target.parent))
+    try:
         # Users who may write the data directory may remove it: another user of the group may build next.
-        self.folder.chmod(stat.S_IMODE(data.stat().st_mode) & 0o770 | 0o700)
-        self.index = self.folder / INDEX
-        self.index.mkdir()
-
-    def finish(self) -> None:
-        """Flush the files to disk and rename the directory into place. Raises OSError."""
-        for folder in (self.index, self.folder):
-            for path in folder.iterdir():
-                sync(path)
-            sync(folder)
-        if os.path.lexists(self._target):
-            set_aside(self._target)
-        self.folder.rename(self._target)
-        sync(self._target.parent)
-
-    def abandon(self) -> None:
-        """Remove the unfinished directory."""
-        remove(self.folder)
+        folder.chmod(stat.S_IMODE(data.stat().st_mode) & 0o770 | 0o700)
+        index = folder / INDEX
+        index.mkdir()
+        yield folder
+        for path in (*index.iterdir(), index, *folder.glob(f"*{SUFFIX}"), folder):
+            sync(path)
+        if os.path.lexists(target):
+            set_aside(target)
+        folder.rename(target)
+        sync(target.parent)
+    except BaseException:  # nothing partial stays, whatever the error
+        remove(folder)
+        raise
 
 
 def clean(data: Path) -> None:
