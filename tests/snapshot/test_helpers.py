@@ -53,7 +53,7 @@ def kept(data: Path) -> Kept:
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }
     store = FactStore(data / FILE_NAME, writable=False)
-    keys = [bytes.fromhex(key) for row in generation.rows() for key in row.keys]
+    keys = [key for row in generation.rows() for key in row.keys]
     facts = dict(store.get_all(keys))
     store.close()
     assert len(facts) == len(set(keys))

@@ -311,14 +311,14 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
 
 def _changes(facts: FactStore, row: EntryRow, lang: Language) -> tuple[Change, ...]:
     """Return the changes of an edition; none if the fact is missing. Raises FactsUnreadable, RecordUnreadable."""
-    value = facts.get(bytes.fromhex(row.history[lang])) if lang in row.history else None
+    value = facts.get(row.history[lang]) if lang in row.history else None
     return from_json(value, tuple[Change, ...]) if value else ()
 
 
 def _places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:
     """Return the places of terms in an edition; None if the fact is missing. Raises FactsUnreadable,
     RecordUnreadable."""
-    value = facts.get(bytes.fromhex(row.places[lang]))
+    value = facts.get(row.places[lang])
     try:
         return None if value is None else Places(value)
     except ValueError as error:
@@ -335,8 +335,7 @@ def _texts(logs: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, str]]:
 
 
 def _background_words(facts: FactStore, header: Header) -> CountedWords:
-    keys = [bytes.fromhex(key) for key in header.background_words]
-    found = dict(facts.get_all(keys))
-    if found.keys() != set(keys):
+    found = dict(facts.get_all(header.background_words))
+    if found.keys() != set(header.background_words):
         raise GenerationUnreadable("facts about the background logs are missing")
-    return background_words(from_json(found[key], BackgroundFacts) for key in keys)
+    return background_words(from_json(found[key], BackgroundFacts) for key in header.background_words)

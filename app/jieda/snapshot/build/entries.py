@@ -48,7 +48,7 @@ class MissingFacts:
     that are known already."""
 
     row: EntryRow
-    missing: frozenset[str]
+    missing: frozenset[bytes]
     files: Mapping[Language, Outline]
     decisions: Mapping[Language, Decisions]
     samples: tuple[SampleFile, ...]
@@ -59,7 +59,7 @@ class MissingFacts:
         return self.row.head.entry({lang: self._edition(lang, made) for lang in self.row.editions})
 
     def _edition(self, lang: Language, made: Mapping[bytes, bytes]) -> Edition:
-        value = self.editions[lang] if lang in self.editions else made[bytes.fromhex(self.row.editions[lang])]
+        value = self.editions[lang] if lang in self.editions else made[self.row.editions[lang]]
         return edition_from_json(value, str(self.files[lang].path), self.files[lang].updated)
 
 
@@ -95,7 +95,7 @@ class Maker:
 
     def __call__(self, order: MissingFacts) -> Facts:
         """Return the missing facts, except meanings. Raises ContentMoved, OSError."""
-        made = {bytes.fromhex(order.row.editions[lang]): _edition(order, lang) for lang in _missing(order)}
+        made = {order.row.editions[lang]: _edition(order, lang) for lang in _missing(order)}
         made.update(self._analyzed(order, order.entry(made)))
         return _all_packed(made)
 
@@ -104,15 +104,15 @@ class Maker:
         if row.document in missing:
             tools = self.tools
             document = to_json(document_of(entry, tools.analyzer, tools.glossary, self._vocabulary.taxonomy))
-            yield bytes.fromhex(row.document), document
+            yield row.document, document
         for lang, key in row.places.items():
             if key in missing:
-                yield bytes.fromhex(key), places_of(lines_of(entry.editions[lang]), self.tools.glossary)
+                yield key, places_of(lines_of(entry.editions[lang]), self.tools.glossary)
         if row.completions in missing:
-            yield bytes.fromhex(row.completions), to_json(tuple(dict.fromkeys(entry_candidates(entry))))
+            yield row.completions, to_json(tuple(dict.fromkeys(entry_candidates(entry))))
         if row.diagnosis in missing:
             found = self.tools.reader.entry(entry, [sample_text(sample) for sample in order.samples])
-            yield bytes.fromhex(row.diagnosis), to_json(found)
+            yield row.diagnosis, to_json(found)
 
 
 def file_key(where: str, content: str) -> bytes:
@@ -122,7 +122,7 @@ def file_key(where: str, content: str) -> bytes:
 
 def edition_key(file: Outline, decisions: Decisions) -> bytes:
     """Return the fact key of an edition's text."""
-    return fact_key("edition", code_version(), file.where, file.content, to_json(decisions).decode())
+    return fact_key("edition", code_version(), file.where, file.content, to_json(decisions))
 
 
 def learned(file: KnownFile) -> Facts:
@@ -196,14 +196,13 @@ class EntryFacts:
         self._resources, self._facts = resources, resources.facts
         self._vocabulary, self._maker = vocabulary, Maker(vocabulary, resources.analyzers)
         self._embedder = resources.analyzers.embedder
-        words = to_json((vocabulary.glossary, vocabulary.dictionary)).decode()
-        self._words = fact_key("words", code_version(), words).hex()
-        logs = to_json((vocabulary.taxonomy.framework, vocabulary.logs)).decode()
-        self._logs = fact_key("logs", self._words, logs).hex()
-        formats = to_json(vocabulary.logs.failures).decode()
-        self._formats = fact_key("formats", self._words, formats).hex()
+        words = to_json((vocabulary.glossary, vocabulary.dictionary))
+        self._words = fact_key("words", code_version(), words)
+        logs = to_json((vocabulary.taxonomy.framework, vocabulary.logs))
+        self._logs = fact_key("logs", self._words, logs)
+        self._formats = fact_key("formats", self._words, to_json(vocabulary.logs.failures))
 
-    def background(self, logs: Sequence[SampleFile]) -> tuple[str, ...]:
+    def background(self, logs: Sequence[SampleFile]) -> tuple[bytes, ...]:
         """Return the keys of the facts about the words of `logs`, and compute the missing ones."""
         keys = [fact_key("background", self._formats, log.where, log.content) for log in logs]
         known = self._facts.known(keys)
@@ -212,7 +211,7 @@ class EntryFacts:
                 self._resources.pause()
                 found = self._maker.tools.reader.background(Background(log.where, sample_text(log)))
                 self._facts.put(key, to_json(found))
-        return tuple(key.hex() for key in keys)
+        return tuple(keys)
 
     def row(
         self,
@@ -224,7 +223,7 @@ class EntryFacts:
     ) -> EntryRow:
         """Return the row of an entry; its facts need not exist yet. Without `embeds`, the row names vectors only if
         they exist."""
-        editions = {lang: edition_key(file, prepared.decisions[lang]).hex() for lang, file in files.items()}
+        editions = {lang: edition_key(file, prepared.decisions[lang]) for lang, file in files.items()}
         summary = prepared.head.summary
         taxonomy = self._vocabulary.taxonomy
         tags = [taxonomy.facet(facet)[value] for facet in FACETS for value in facet_values(summary)[facet]]
@@ -237,23 +236,23 @@ class EntryFacts:
                 [(tag.id, tag.name) for tag in tags],
                 list(editions.items()),
             )
-        ).decode()
+        )
         return EntryRow(
             head=prepared.head,
             editions=editions,
-            places={lang: fact_key("places", self._words, key).hex() for lang, key in editions.items()},
-            document=fact_key("document", self._words, said).hex(),
-            completions=fact_key("completions", code_version(), said).hex(),
-            diagnosis=fact_key("diagnosis", self._logs, said, *(sample.content for sample in samples)).hex(),
+            places={lang: fact_key("places", self._words, key) for lang, key in editions.items()},
+            document=fact_key("document", self._words, said),
+            completions=fact_key("completions", code_version(), said),
+            diagnosis=fact_key("diagnosis", self._logs, said, *(sample.content for sample in samples)),
             meaning=self._meaning_key(editions, embeds=embeds),
         )
 
-    def _meaning_key(self, editions: Mapping[Language, str], *, embeds: bool) -> str:
+    def _meaning_key(self, editions: Mapping[Language, bytes], *, embeds: bool) -> bytes:
         if self._embedder is None:
-            return ""
-        texts = to_json(list(editions.items())).decode()
+            return b""
+        texts = to_json(list(editions.items()))
         key = fact_key("meaning", code_version(), self._embedder.name, texts)
-        return key.hex() if embeds or self._facts.known([key]) else ""
+        return key if embeds or self._facts.known([key]) else b""
 
     def ensure(
         self,
@@ -262,15 +261,13 @@ class EntryFacts:
         corpus: Corpus,
     ) -> None:
         """Compute the missing facts of `rows`. Raises NotEmbedded, once all other facts are stored."""
-        known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in row.keys)
+        known = self._facts.known(key for row in rows.values() for key in row.keys)
         orders = self._orders(rows, known, prepared, corpus)
-        wanted = sum(any(bytes.fromhex(key) not in known for key in row.keys) for row in rows.values())
+        wanted = sum(any(key not in known for key in row.keys) for row in rows.values())
         made = self._resources.helpers.map(orders, self._maker, WORTH_HELP, self._resources.pause)
         self._facts.put_all(with_progress(made, wanted, "entries read and analyzed"))
         if self._embedder is not None:
-            lacking = [
-                row for row in rows.values() if row.meaning and bytes.fromhex(row.meaning) not in known
-            ]
+            lacking = [row for row in rows.values() if row.meaning and row.meaning not in known]
             self._embed(self._embedder, with_progress(lacking, len(lacking), "entries embedded"))
 
     def _orders(
@@ -281,7 +278,7 @@ class EntryFacts:
         corpus: Corpus,
     ) -> Iterator[MissingFacts]:
         for entry_id, row in rows.items():
-            missing = frozenset(key for key in row.keys if bytes.fromhex(key) not in known)
+            missing = frozenset(key for key in row.keys if key not in known)
             if missing - {row.meaning}:
                 yield MissingFacts(
                     row=row,
@@ -290,7 +287,7 @@ class EntryFacts:
                     decisions=prepared[entry_id].decisions,
                     samples=tuple(corpus.samples.get(entry_id, ())),
                     editions={
-                        lang: self._facts.get(bytes.fromhex(key)) or b""
+                        lang: self._facts.get(key) or b""
                         for lang, key in row.editions.items()
                         if key not in missing
                     },
@@ -301,4 +298,4 @@ class EntryFacts:
         for row in rows:
             self._resources.pause()
             meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))
-            self._facts.put(bytes.fromhex(row.meaning), meaning)
+            self._facts.put(row.meaning, meaning)

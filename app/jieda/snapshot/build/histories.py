@@ -14,7 +14,7 @@ from jieda.snapshot.store.records import EntryRow, from_note, to_json
 
 log = logging.getLogger(__name__)
 
-Keys = Mapping[Path, str]
+Keys = Mapping[Path, bytes]
 """Fact keys of the histories of files, by path."""
 
 
@@ -24,7 +24,7 @@ class KnownHistories:
 
     version: str
     commit: str
-    keys: Mapping[str, str]
+    keys: Mapping[str, bytes]
 
 
 class HistoryFacts:
@@ -37,7 +37,7 @@ class HistoryFacts:
 
     def of_content(self) -> Keys:
         """Return the keys of the histories of all files. Raises FactsUnreadable."""
-        keys: dict[Path, str] = {}
+        keys: dict[Path, bytes] = {}
         for directory in map(Path.resolve, self._content):
             found = repository_of(directory)
             if found is not None:
@@ -56,7 +56,7 @@ class HistoryFacts:
         known = from_note(self._facts.note(_name(directory)), KnownHistories, code_version())
         if known is None:
             return None
-        wanted = frozenset(map(bytes.fromhex, known.keys.values()))
+        wanted = frozenset(known.keys.values())
         # Facts that no entry needed may have been deleted.
         return known if self._facts.known(wanted) == wanted else None
 
@@ -67,9 +67,9 @@ class HistoryFacts:
             log.warning("no history of entries: %s", error)
             told = {}
         made = {str(path): to_json(changes) for path, changes in told.items()}
-        keys = {path: fact_key("history", code_version(), value.decode()) for path, value in made.items()}
+        keys = {path: fact_key("history", code_version(), value) for path, value in made.items()}
         self._facts.put_all([{keys[path]: packed(value) for path, value in made.items()}])
-        known = KnownHistories(code_version(), commit, {path: key.hex() for path, key in keys.items()})
+        known = KnownHistories(code_version(), commit, keys)
         if made:  # otherwise the clone may be shallow and be completed later
             self._facts.put_note(_name(directory), to_json(known))
         return known

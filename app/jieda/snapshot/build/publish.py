@@ -111,7 +111,7 @@ def index_digest(engine: str, rows: Rows) -> str:
     """Return the name of an external index: a digest of its documents and their code, the same on every host."""
     total = hashlib.sha256(f"{code_version()} {engine}".encode())
     for entry_id, row in sorted(rows.items()):
-        total.update(f"\n{entry_id} {row.document}".encode())
+        total.update(f"\n{entry_id} {row.document.hex()}".encode())
     return total.hexdigest()[:NAME_DIGITS]
 
 
@@ -166,7 +166,7 @@ def _complete(
         else:
             return previous.header.completions
     rows = plan.rows.values()
-    kept = sorted(resources.facts.get_all(bytes.fromhex(row.completions) for row in rows))
+    kept = sorted(resources.facts.get_all(row.completions for row in rows))
     found = [each for _, value in kept for each in from_json(value, tuple[CompletionCandidate, ...])]
     vocabulary = plan.header.vocabulary
     found += tag_candidates((row.head.summary for row in rows), vocabulary.taxonomy)
@@ -186,7 +186,7 @@ def _completes_alike(facts: FactStore, plan: GenerationPlan, before: Header, dif
 
 
 def _offered(facts: FactStore, row: EntryRow) -> tuple[object, ...]:
-    return facet_values(row.head.summary), facts.get(bytes.fromhex(row.completions))
+    return facet_values(row.head.summary), facts.get(row.completions)
 
 
 def forget_old_facts(
@@ -197,12 +197,10 @@ def forget_old_facts(
     words = plan.header.background_words
     if len(facts) <= 2 * (len(files) + 6 * len(plan.rows) + len(words)) + SPARE_FACTS:
         return
-    kept = {bytes.fromhex(key) for row in plan.rows.values() for key in row.keys}
-    kept.update(map(bytes.fromhex, words))
-    kept |= {file_key(file.where, file.content) for file in files}
+    kept = {key for row in plan.rows.values() for key in row.keys}
+    kept.update(words, (file_key(file.where, file.content) for file in files))
     for other in others():
-        kept |= {bytes.fromhex(key) for row in other.rows() for key in row.keys}
-        kept.update(map(bytes.fromhex, other.header.background_words))
+        kept.update(other.header.background_words, (key for row in other.rows() for key in row.keys))
     log.info("%d facts that nobody needs any more were forgotten", facts.keep_only(frozenset(kept)))
 
 
@@ -228,7 +226,7 @@ class _Documents(Mapping[str, Document]):
         """Raises FactsUnreadable if a fact is missing."""
         self._resources.pause()
         row = self._rows[entry_id]
-        document, diagnosis, meaning = (self._resources.facts.get(bytes.fromhex(key)) for key in row.indexed)
+        document, diagnosis, meaning = (self._resources.facts.get(key) for key in row.indexed)
         if document is None or diagnosis is None or (row.meaning and meaning is None):
             raise FactsUnreadable(f"the document of {entry_id} is lost")
         return document_from(document, diagnosis, meaning)

@@ -127,7 +127,7 @@ class LogSignatures:
     def _count(
         self, corpus: Corpus, holders: Mapping[str, Sequence[Signature]], failures: Failures
     ) -> tuple[SignatureCount, ...]:
-        version = fact_key("events", code_version(), to_json(failures).decode()).hex()
+        version = fact_key("events", code_version(), to_json(failures)).hex()
         wanted = chain.from_iterable(holders.values())
         known = self._match("events", version, corpus, wanted, partial(find_as_diagnosis, failures))
         samples = (

@@ -76,11 +76,11 @@ def packed(value: bytes) -> bytes:
     return zlib.compress(value, QUICKLY)
 
 
-def fact_key(kind: str, *parts: str) -> bytes:
+def fact_key(kind: str, *parts: str | bytes) -> bytes:
     """Return the key of a fact of `kind` that depends on `parts` alone, the version of the code among them."""
     total = hashlib.blake2b(kind.encode(), digest_size=KEY_SIZE)
     for part in parts:
-        encoded = part.encode("utf-8", "surrogatepass")
+        encoded = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         total.update(b"%d:" % len(encoded) + encoded)
     return total.digest()
 

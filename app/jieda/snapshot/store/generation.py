@@ -188,7 +188,7 @@ def _write_entries(
     connection.executemany("DELETE FROM entries WHERE id = ?", ((row.head.summary.id,) for row in gone))
     put_entries(connection, (row.head.summary for row in put.values()), taxonomy)
     rows = (
-        (entry_id, row_digest(row), b"".join(map(bytes.fromhex, row.editions.values())), to_json(row))
+        (entry_id, row_digest(row), b"".join(row.editions.values()), to_json(row))
         for entry_id, row in put.items()
     )
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)

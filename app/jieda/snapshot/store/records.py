@@ -35,20 +35,20 @@ class FileFact:
 @dataclass(frozen=True, slots=True)
 class EntryRow:
     """An entry in a generation. `editions`, `places` (of terms in editions), `document`, `completions`, `diagnosis`,
-    `meaning` and `history` are keys of facts, in hexadecimal digits; `meaning` is empty without an embedder, `history`
-    has only editions with changes recorded in git."""
+    `meaning` and `history` are keys of facts; `meaning` is empty without an embedder, `history` has only editions with
+    changes recorded in git."""
 
     head: EntryHead
-    editions: Mapping[Language, str]
-    places: Mapping[Language, str]
-    document: str
-    completions: str
-    diagnosis: str
-    meaning: str = ""
-    history: Mapping[Language, str] = field(default_factory=dict)
+    editions: Mapping[Language, bytes]
+    places: Mapping[Language, bytes]
+    document: bytes
+    completions: bytes
+    diagnosis: bytes
+    meaning: bytes = b""
+    history: Mapping[Language, bytes] = field(default_factory=dict)
 
     @property
-    def keys(self) -> Iterator[str]:
+    def keys(self) -> Iterator[bytes]:
         """Keys of all facts of the entry."""
         yield from self.editions.values()
         yield from self.places.values()
@@ -58,7 +58,7 @@ class EntryRow:
             yield self.meaning
 
     @property
-    def indexed(self) -> tuple[str, str, str]:
+    def indexed(self) -> tuple[bytes, bytes, bytes]:
         """Keys of the facts that the index is written from."""
         return self.document, self.diagnosis, self.meaning
 
@@ -88,7 +88,7 @@ class Header:
     code: str
     engine: str
     vocabulary: Vocabulary
-    background_words: tuple[str, ...]
+    background_words: tuple[bytes, ...]
     counts: tuple[SignatureCount, ...]
     signatures: Mapping[str, tuple[Signature, ...]]
     anywhere: tuple[str, ...]
@@ -101,7 +101,7 @@ class Header:
 
 
 def to_json(value: object) -> bytes:
-    """Encode a record as JSON. Paths become strings."""
+    """Encode a record as JSON. Paths become strings, bytes base64."""
     return msgspec.json.encode(value, enc_hook=_plain)
 
 
@@ -158,7 +158,7 @@ def read_entry(fact: Callable[[bytes], bytes | None], row: EntryRow) -> Entry:
     """Return a whole entry, read from its facts. Raises RecordUnreadable, KeyError if its text is missing."""
     editions: dict[Language, Edition] = {}
     for lang, key in row.editions.items():
-        value = fact(bytes.fromhex(key))
+        value = fact(key)
         if value is None:
             raise KeyError(row.head.summary.id)
         summary = row.head.summary.editions[lang]
