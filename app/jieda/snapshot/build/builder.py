@@ -11,7 +11,7 @@ from jieda.content.check.findings import SignatureHolders
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import draft_files
 from jieda.content.read.directory import Reading, read_file
-from jieda.content.read.gather import Vocabulary, in_order, make_vocabulary
+from jieda.content.read.gather import in_order, make_vocabulary
 from jieda.content.read.state import ContentState, advance
 from jieda.disk import clear_the_way
 from jieda.entry import Problem
@@ -27,7 +27,7 @@ from jieda.snapshot.build.files import (
     same,
 )
 from jieda.snapshot.build.helpers import Helpers, rarely_searched
-from jieda.snapshot.build.histories import HistoryFacts, with_histories
+from jieda.snapshot.build.histories import HistoryFacts
 from jieda.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
 from jieda.snapshot.build.signatures import LogSignatures
 from jieda.snapshot.snapshot import Analyzers, engine_name
@@ -86,22 +86,19 @@ class BuildTools:
         self.reader = FileReader(resources, content)
         self.signatures = LogSignatures(resources)
         self.histories = HistoryFacts(resources.facts, content)
-        self._vocabulary: LastValue[Vocabulary] = LastValue()
-        self._maker: LastValue[EntryFacts] = LastValue()
+        self._entries: LastValue[EntryFacts] = LastValue()
 
-    def vocabulary(self, reading: Reading) -> Vocabulary:
-        """Return the vocabulary read from all shared files. Raises ContentError if one of them is broken."""
+    def entries(self, reading: Reading) -> EntryFacts:
+        """Return what computes facts of entries, for the vocabulary read from all shared files. Raises ContentError if
+        one of them is broken."""
         shared = tuple(file for directory in reading.directories for file in directory.shared)
         root = reading.directories[0].root
-        return self._vocabulary.of(
-            lambda: make_vocabulary(root, [same(read_file(file.found), file.content) for file in shared]),
-            shared,
-            root,
-        )
 
-    def maker(self, vocabulary: Vocabulary) -> EntryFacts:
-        """Return the maker of entry facts for a vocabulary."""
-        return self._maker.of(lambda: EntryFacts(self.resources, vocabulary), vocabulary)
+        def make() -> EntryFacts:
+            sources = [same(read_file(file.found), file.content) for file in shared]
+            return EntryFacts(self.resources, make_vocabulary(root, sources))
+
+        return self._entries.of(make, shared, root)
 
 
 class Builder:
@@ -171,15 +168,14 @@ class Builder:
             and not last.built.lacks_vectors
         ):
             return replace(last.built, changed=False)
-        vocabulary, outlines = tools.vocabulary(reading), partial(read_files, tools.resources)
-        state = advance(last.state if last else None, reading, vocabulary, outlines)
-        maker = tools.maker(vocabulary)
-        rows = with_histories(tools.histories.of_content(), self._rows(state, maker), state.corpus)
+        entries, outlines = tools.entries(reading), partial(read_files, tools.resources)
+        state = advance(last.state if last else None, reading, entries.vocabulary, outlines)
+        rows = self._rows(state, entries, tools.histories.of_content())
         previous = read_generation(self._data, before)
         if not rows and previous and previous.digests():
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
-        plan = self._plan(tools, state, rows)
-        if self._publish(tools, state, plan, previous) or plan.name != before or moved:
+        plan = GenerationPlan(self._header(tools, entries, state), rows, self._digests(rows))
+        if self._publish(entries, state, plan, previous) or plan.name != before or moved:
             # Also if it replaces a damaged generation of the same name: processes that have that open must reopen.
             point_to(self._data, plan.name, self._content)
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
@@ -192,7 +188,7 @@ class Builder:
         return built
 
     def _publish(
-        self, tools: BuildTools, state: ContentState, plan: GenerationPlan, previous: Generation | None
+        self, entries: EntryFacts, state: ContentState, plan: GenerationPlan, previous: Generation | None
     ) -> bool:
         """Write the generation unless it is on disk, undamaged. Return whether it was written."""
         last = self._last
@@ -205,8 +201,8 @@ class Builder:
             return False
         known = last.plan.rows if last else {}
         fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
-        tools.maker(state.vocabulary).ensure(fresh, state.entries, state.corpus)
-        publish(tools.resources, plan, previous)
+        entries.ensure(fresh, state.entries, state.corpus)
+        publish(entries.resources, plan, previous)
         return True
 
     def _open(self) -> BuildTools:
@@ -232,32 +228,35 @@ class Builder:
 
     # ---- the parts of a build
 
-    def _rows(self, state: ContentState, maker: EntryFacts) -> dict[str, EntryRow]:
+    def _rows(
+        self, state: ContentState, entries: EntryFacts, histories: Mapping[Path, bytes]
+    ) -> dict[str, EntryRow]:
         last, samples = self._last, state.corpus.samples
         before = last.state.corpus.samples if last else {}
         kept = last.state.entries if last and last.state.vocabulary == state.vocabulary else {}
         rows = {}
         for entry_id, prepared in state.entries.items():
-            logs = samples.get(entry_id, ())
+            logs, files = samples.get(entry_id, ()), state.corpus.published[entry_id]
             same = last and kept.get(entry_id) is prepared and before.get(entry_id, ()) == logs
-            rows[entry_id] = (
+            row = (
                 last.plan.rows[entry_id]
                 if last and same and (last.plan.rows[entry_id].meaning or not last.built.lacks_vectors)
-                else maker.row(prepared, state.corpus.published[entry_id], logs, embeds=self._embeds)
+                else entries.row(prepared, files, logs, embeds=self._embeds)
             )
+            history = {lang: histories[file.path] for lang, file in files.items() if file.path in histories}
+            rows[entry_id] = row if row.history == history else replace(row, history=history)
         return rows
 
-    def _plan(self, tools: BuildTools, state: ContentState, rows: Mapping[str, EntryRow]) -> GenerationPlan:
+    def _digests(self, rows: Mapping[str, EntryRow]) -> dict[str, bytes]:
         known = self._last.plan if self._last else None
-        digests = {
+        return {
             entry_id: known.digests[entry_id]
             if known and known.rows.get(entry_id) is row
             else row_digest(row)
             for entry_id, row in rows.items()
         }
-        return GenerationPlan(self._header(tools, state), rows, digests)
 
-    def _header(self, tools: BuildTools, state: ContentState) -> Header:
+    def _header(self, tools: BuildTools, entries: EntryFacts, state: ContentState) -> Header:
         corpus, spoken = state.corpus, SignatureHolders.of(state.corpus)
         between = check_between(corpus, spoken, tools.signatures.matches(state, spoken))
         heads = {entry_id: entry.head for entry_id, entry in state.entries.items()}
@@ -266,7 +265,7 @@ class Builder:
             code=code_version(),
             engine=engine_name(self._analyzers.engine),
             vocabulary=state.vocabulary,
-            background_words=tools.maker(state.vocabulary).background(corpus.background),
+            background_words=entries.background(corpus.background),
             counts=tools.signatures.counts(state),
             signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},
             anywhere=tuple(sorted(entry_id for entry_id, head in heads.items() if head.applies_anywhere)),

@@ -12,7 +12,7 @@ from jieda.content.read.gather import ReadFile, Vocabulary
 from jieda.content.read.parse import ParsedFile, parse_file
 from jieda.content.read.state import Decisions, Prepared
 from jieda.diagnosis.facts import FactReader, WordReader
-from jieda.entry import Edition, Entry, Language
+from jieda.entry import Entry, Language
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Background
 from jieda.progress import with_progress
@@ -21,7 +21,7 @@ from jieda.search.index.document import document_of
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.sayings import meaning_of
 from jieda.search.snippet import lines_of, places_of
-from jieda.snapshot.build.files import BuildResources, same, sample_text, source_of
+from jieda.snapshot.build.files import BuildResources, read_again, same, sample_text
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import code_version, fact_key, packed
 from jieda.snapshot.store.records import (
@@ -54,13 +54,23 @@ class MissingFacts:
     samples: tuple[SampleFile, ...]
     editions: Mapping[Language, bytes]
 
+    def edition(self, lang: Language) -> bytes:
+        """Render an edition. Raises ContentMoved, OSError."""
+        file = self.files[lang]
+        parsed, _ = parse_file(read_again(file.path, file.where, file.content))
+        if parsed is None:
+            raise RuntimeError(f"{file.where} was an edition a moment ago")
+        return _render(parsed, file, self.decisions[lang])
+
     def entry(self, made: Mapping[bytes, bytes]) -> Entry:
         """Return the entry, with editions from `editions` or else from `made`."""
-        return self.row.head.entry({lang: self._edition(lang, made) for lang in self.row.editions})
-
-    def _edition(self, lang: Language, made: Mapping[bytes, bytes]) -> Edition:
-        value = self.editions[lang] if lang in self.editions else made[self.row.editions[lang]]
-        return edition_from_json(value, str(self.files[lang].path), self.files[lang].updated)
+        texts = {lang: self.editions.get(lang) or made[key] for lang, key in self.row.editions.items()}
+        return self.row.head.entry(
+            {
+                lang: edition_from_json(text, str(self.files[lang].path), self.files[lang].updated)
+                for lang, text in texts.items()
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +105,12 @@ class Maker:
 
     def __call__(self, order: MissingFacts) -> Facts:
         """Return the missing facts, except meanings. Raises ContentMoved, OSError."""
-        made = {order.row.editions[lang]: _edition(order, lang) for lang in _missing(order)}
-        made.update(self._analyzed(order, order.entry(made)))
-        return _all_packed(made)
+        keys = order.row.editions.items()
+        made = {key: order.edition(lang) for lang, key in keys if key in order.missing}
+        made.update(self._analyze(order, order.entry(made)))
+        return _pack_all(made)
 
-    def _analyzed(self, order: MissingFacts, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
+    def _analyze(self, order: MissingFacts, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
         row, missing = order.row, order.missing
         if row.document in missing:
             tools = self.tools
@@ -125,7 +136,7 @@ def edition_key(file: Outline, decisions: Decisions) -> bytes:
     return fact_key("edition", code_version(), file.where, file.content, to_json(decisions))
 
 
-def learned(file: KnownFile) -> Facts:
+def read_facts(file: KnownFile) -> Facts:
     """Return the fact of an edition's file, and that of its text, rendered as if no link to an entry were broken.
     Raises ContentMoved, OSError."""
     source = same(read_file(file.found), file.content)
@@ -133,10 +144,10 @@ def learned(file: KnownFile) -> Facts:
     said = to_json(FileFact(parsed.outline if parsed else None, problems))
     facts = {file_key(file.where, file.content): said}
     if parsed is None or parsed.outline.front.draft:
-        return _all_packed(facts)
+        return _pack_all(facts)
     links = parsed.outline.links
     if any(link.kind is LinkKind.IMAGE for link in links):
-        return _all_packed(facts)
+        return _pack_all(facts)
     outline = Outline.of(parsed.outline, source.path, source.modified, file.content)
     inner = [link for link in links if link.kind in {LinkKind.ENTRY, LinkKind.ANCHOR}]
     kept = {
@@ -144,27 +155,15 @@ def learned(file: KnownFile) -> Facts:
         for link in inner
     }
     decisions = tuple(kept.items())
-    facts[edition_key(outline, decisions)] = _rendered(parsed, outline, decisions)
-    return _all_packed(facts)
+    facts[edition_key(outline, decisions)] = _render(parsed, outline, decisions)
+    return _pack_all(facts)
 
 
-def _all_packed(facts: Mapping[bytes, bytes]) -> Facts:
+def _pack_all(facts: Mapping[bytes, bytes]) -> Facts:
     return {key: packed(value) for key, value in facts.items()}
 
 
-def _missing(order: MissingFacts) -> Iterator[Language]:
-    return (lang for lang, key in order.row.editions.items() if key in order.missing)
-
-
-def _edition(order: MissingFacts, lang: Language) -> bytes:
-    file = order.files[lang]
-    parsed, _ = parse_file(source_of(file))
-    if parsed is None:
-        raise RuntimeError(f"{file.where} was an edition a moment ago")
-    return _rendered(parsed, file, order.decisions[lang])
-
-
-def _rendered(parsed: ParsedFile, file: Outline, decisions: Decisions) -> bytes:
+def _render(parsed: ParsedFile, file: Outline, decisions: Decisions) -> bytes:
     kept: dict[Link, Link | None] = dict(decisions)
     return edition_to_json(parsed.edition(kept.__getitem__, file.path, file.updated))
 
@@ -179,7 +178,7 @@ def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[Kn
     keys = {file_key(file.where, file.content): file for file in files}
     known = resources.facts.known(keys)
     new = sorted((file for key, file in keys.items() if key not in known), key=_twins)
-    resources.facts.put_all(resources.helpers.map(new, learned, 2 * WORTH_HELP, resources.pause))
+    resources.facts.put_all(resources.helpers.map(new, read_facts, 2 * WORTH_HELP, resources.pause))
     found: dict[KnownFile, ReadFile] = {}
     for key, value in resources.facts.get_all(keys):
         file, fact = keys[key], from_json(value, FileFact)
@@ -193,8 +192,8 @@ class EntryFacts:
     """Computes the missing facts of entries, for one vocabulary."""
 
     def __init__(self, resources: BuildResources, vocabulary: Vocabulary) -> None:
-        self._resources, self._facts = resources, resources.facts
-        self._vocabulary, self._maker = vocabulary, Maker(vocabulary, resources.analyzers)
+        self.resources, self._facts = resources, resources.facts
+        self.vocabulary, self._maker = vocabulary, Maker(vocabulary, resources.analyzers)
         self._embedder = resources.analyzers.embedder
         words = to_json((vocabulary.glossary, vocabulary.dictionary))
         self._words = fact_key("words", code_version(), words)
@@ -208,7 +207,7 @@ class EntryFacts:
         known = self._facts.known(keys)
         for key, log in zip(keys, logs, strict=True):
             if key not in known:
-                self._resources.pause()
+                self.resources.pause()
                 found = self._maker.tools.reader.background(Background(log.where, sample_text(log)))
                 self._facts.put(key, to_json(found))
         return tuple(keys)
@@ -225,7 +224,7 @@ class EntryFacts:
         they exist."""
         editions = {lang: edition_key(file, prepared.decisions[lang]) for lang, file in files.items()}
         summary = prepared.head.summary
-        taxonomy = self._vocabulary.taxonomy
+        taxonomy = self.vocabulary.taxonomy
         tags = [taxonomy.facet(facet)[value] for facet in FACETS for value in facet_values(summary)[facet]]
         said = to_json(
             (
@@ -264,7 +263,7 @@ class EntryFacts:
         known = self._facts.known(key for row in rows.values() for key in row.keys)
         orders = self._orders(rows, known, prepared, corpus)
         wanted = sum(any(key not in known for key in row.keys) for row in rows.values())
-        made = self._resources.helpers.map(orders, self._maker, WORTH_HELP, self._resources.pause)
+        made = self.resources.helpers.map(orders, self._maker, WORTH_HELP, self.resources.pause)
         self._facts.put_all(with_progress(made, wanted, "entries read and analyzed"))
         if self._embedder is not None:
             lacking = [row for row in rows.values() if row.meaning and row.meaning not in known]
@@ -296,6 +295,6 @@ class EntryFacts:
     def _embed(self, embedder: Embedder, rows: Iterable[EntryRow]) -> None:
         # Only in this process: the embedder may be a network service, and may fail.
         for row in rows:
-            self._resources.pause()
+            self.resources.pause()
             meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))
             self._facts.put(row.meaning, meaning)

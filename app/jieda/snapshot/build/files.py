@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from jieda.content.read.corpus import Image, Outline, SampleFile
+from jieda.content.read.corpus import SampleFile
 from jieda.content.read.directory import (
     FoundFile,
     KnownFile,
@@ -172,21 +172,12 @@ def same(source: SourceFile, content: str) -> SourceFile:
     return source
 
 
-def source_of(file: Outline) -> SourceFile:
-    """Read the file of an outline. Raises ContentMoved, OSError."""
-    return _read_again(file.path, file.where, file.content)
+def read_again(path: Path, where: str, content: str) -> SourceFile:
+    """Read a file with the hash `content`, `where` below its root. Raises ContentMoved, OSError."""
+    root = str(path)[: -len(where) - 1]
+    return same(read_file(FoundFile(root, where, str(path), Stamp(0, 0, 0, 0))), content)
 
 
 def sample_text(sample: SampleFile) -> str:
     """Read the text of a sample. Raises ContentMoved, OSError."""
-    return _read_again(sample.path, sample.where, sample.content).content.decode()
-
-
-def image_bytes(image: Image, where: str) -> bytes:
-    """Read the bytes of an image. Raises ContentMoved, OSError."""
-    return _read_again(image.path, where, image.content).content
-
-
-def _read_again(path: Path, where: str, content: str) -> SourceFile:
-    root = str(path)[: -len(where) - 1]
-    return same(read_file(FoundFile(root, where, str(path), Stamp(0, 0, 0, 0))), content)
+    return read_again(sample.path, sample.where, sample.content).content.decode()

@@ -2,20 +2,16 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from jieda.content.read.corpus import Corpus
 from jieda.content.read.history import histories, repository_of
 from jieda.errors import GitError
 from jieda.git import Repository
 from jieda.snapshot.store.facts import FactStore, code_version, fact_key, packed
-from jieda.snapshot.store.records import EntryRow, from_note, to_json
+from jieda.snapshot.store.records import from_note, to_json
 
 log = logging.getLogger(__name__)
-
-Keys = Mapping[Path, bytes]
-"""Fact keys of the histories of files, by path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +31,8 @@ class HistoryFacts:
         self._facts, self._content = facts, content
         self._last: dict[Path, KnownHistories] = {}
 
-    def of_content(self) -> Keys:
-        """Return the keys of the histories of all files. Raises FactsUnreadable."""
+    def of_content(self) -> Mapping[Path, bytes]:
+        """Return the keys of the histories of all files, by path. Raises FactsUnreadable."""
         keys: dict[Path, bytes] = {}
         for directory in map(Path.resolve, self._content):
             found = repository_of(directory)
@@ -77,13 +73,3 @@ class HistoryFacts:
 
 def _name(directory: Path) -> str:
     return f"history {directory}"
-
-
-def with_histories(keys: Keys, rows: Mapping[str, EntryRow], corpus: Corpus) -> dict[str, EntryRow]:
-    """Return the rows, each with the history keys of its editions."""
-    with_history = {}
-    for entry_id, row in rows.items():
-        files = corpus.published[entry_id]
-        history = {lang: keys[file.path] for lang, file in files.items() if file.path in keys}
-        with_history[entry_id] = row if row.history == history else replace(row, history=history)
-    return with_history

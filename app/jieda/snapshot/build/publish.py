@@ -22,7 +22,7 @@ from jieda.search.index.document import Document
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Meaning
 from jieda.snapshot.build.entries import file_key
-from jieda.snapshot.build.files import BuildResources, image_bytes
+from jieda.snapshot.build.files import BuildResources, read_again
 from jieda.snapshot.snapshot import WantedIndex
 from jieda.snapshot.store.facts import FactStore, FactsUnreadable, code_version
 from jieda.snapshot.store.generation import IMAGES, INDEX, Generation, new_generation, write_tables
@@ -63,7 +63,7 @@ def copy_images(data: Path, images: Mapping[str, Image], *, verified: bool) -> N
         target = folder / image_name(where, image.content)
         make_room(target)
         if not target.is_file() or (verified and not _is_copy(target, image)):
-            write_aside(target, image_bytes(image, where))
+            write_aside(target, read_again(image.path, where, image.content).content)
 
 
 def _is_copy(target: Path, image: Image) -> bool:
