@@ -159,7 +159,7 @@ class Builder:
         tools = self._open()
         reading = tools.reader.read()
         pointer = read_pointer(self._data)
-        before, moved = pointer.name, pointer.content != tuple(map(str, self._content))
+        before, moved = pointer.generation, pointer.content != tuple(map(str, self._content))
         last = self._last
         if (
             last

@@ -9,12 +9,13 @@ import sqlite3
 import threading
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from jieda.disk import identity
 from jieda.places import PACKAGE
@@ -90,7 +91,7 @@ class FactStore:
 
     def __init__(self, path: Path, *, writable: bool) -> None:
         self._lock = threading.Lock()
-        with explained():
+        with translate_errors():
             self._connection = _connect(path, writable=writable)
         # Snapshots share a store: it is closed with the last one that reads from it.
         self._close = weakref.finalize(self, self._connection.close)
@@ -101,15 +102,22 @@ class FactStore:
         return self._identity is not None and identity(path) == self._identity
 
     def get(self, key: bytes) -> bytes | None:
-        with self._lock, explained():
-            row = self._connection.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
-            return zlib.decompress(row[0]) if row else None
+        return self._value("SELECT value FROM facts WHERE key = ?", key)
+
+    def _value(self, query: str, key: bytes | str) -> bytes | None:
+        rows = self._select(query, (key,))
+        with translate_errors():
+            return zlib.decompress(rows[0][0]) if rows else None
+
+    def _select(self, query: str, given: Sequence[object] = ()) -> list[Any]:
+        with self._lock, translate_errors():
+            return self._connection.execute(query, given).fetchall()
 
     def get_all(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Yield key and value of the known facts among `keys`, in no particular order."""
         for rows in self._among(keys, "SELECT key, value FROM facts WHERE key IN"):
             # Outside the lock: readers of single entries may be waiting for it.
-            with explained():
+            with translate_errors():
                 found = [(key, zlib.decompress(value)) for key, value in rows]
             yield from found
 
@@ -117,19 +125,15 @@ class FactStore:
         found = self._among(keys, "SELECT key FROM facts WHERE key IN")
         return frozenset(key for rows in found for (key,) in rows)
 
-    def _among(self, keys: Iterable[bytes], query: str) -> Iterator[list[tuple[bytes, ...]]]:
+    def _among(self, keys: Iterable[bytes], query: str) -> Iterator[list[Any]]:
         """Yield the rows of many keys in batches."""
         wanted = iter(keys)
         while batch := tuple(islice(wanted, BATCH)):
-            with self._lock, explained():
-                marks = ",".join("?" * len(batch))
-                rows = self._connection.execute(f"{query} ({marks})", batch).fetchall()
-            yield rows
+            yield self._select(f"{query} ({','.join('?' * len(batch))})", batch)
 
     def __len__(self) -> int:
-        with self._lock, explained():
-            count: int = self._connection.execute("SELECT COUNT(*) FROM facts").fetchone()[0]
-            return count
+        count: int = self._select("SELECT COUNT(*) FROM facts")[0][0]
+        return count
 
     def put(self, key: bytes, value: bytes) -> None:
         """Store a fact; one that is known already stays as it is."""
@@ -152,9 +156,7 @@ class FactStore:
 
     def keep_only(self, keys: frozenset[bytes]) -> int:
         """Delete all facts but these; return how many were deleted."""
-        with self._lock, explained():
-            known = [row[0] for row in self._connection.execute("SELECT key FROM facts")]
-        gone = [(key,) for key in known if key not in keys]
+        gone = [row for row in self._select("SELECT key FROM facts") if row[0] not in keys]
         if gone:
             with self._writing():
                 self._connection.executemany("DELETE FROM facts WHERE key = ?", gone)
@@ -162,8 +164,7 @@ class FactStore:
 
     def files(self) -> list[FileRow]:
         """Return the rows of all files as they were last seen."""
-        with self._lock, explained():
-            return self._connection.execute("SELECT * FROM files").fetchall()
+        return self._select("SELECT * FROM files")
 
     def put_files(self, rows: Iterable[FileRow], gone: Iterable[tuple[str, str]]) -> None:
         """Record files that are new or changed, and delete those that are `gone`, by root and path."""
@@ -173,9 +174,7 @@ class FactStore:
 
     def note(self, name: str) -> bytes | None:
         """Return the last value noted under a name."""
-        with self._lock, explained():
-            row = self._connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
-            return zlib.decompress(row[0]) if row else None
+        return self._value("SELECT value FROM notes WHERE name = ?", name)
 
     def put_note(self, name: str, value: bytes) -> None:
         """Store a value under a name, replacing the previous one."""
@@ -189,7 +188,7 @@ class FactStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._lock, explained():
+        with self._lock, translate_errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -200,7 +199,7 @@ class FactStore:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turn errors of SQLite and zlib into FactsUnreadable."""
     try:
         yield
@@ -212,7 +211,7 @@ def explained() -> Iterator[None]:
 
 def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     mode = "rwc" if writable else "ro"
-    connection = _opened(path, f"mode={mode}")
+    connection = _open(path, f"mode={mode}")
     try:
         if writable:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -226,7 +225,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
         if writable:
             raise
         # In a read-only directory, SQLite cannot create the lock files that readers of a WAL need.
-        connection = _opened(path, "mode=ro&immutable=1")
+        connection = _open(path, "mode=ro&immutable=1")
         connection.execute("SELECT 1 FROM facts LIMIT 1")
     except sqlite3.Error:
         connection.close()
@@ -234,7 +233,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     return connection
 
 
-def _opened(path: Path, how: str) -> sqlite3.Connection:
+def _open(path: Path, how: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{how}",
         uri=True,

@@ -14,7 +14,6 @@ The SQLite file of a generation is named by its digest, which is checked when it
 """
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -34,7 +33,7 @@ from typing import Any
 from jieda.content import catalog
 from jieda.content.catalog import put_entries, remove_entries
 from jieda.disk import BUILDING, DAMAGED, open_plain, read_plain, remove, set_aside, sync, write_aside
-from jieda.snapshot.store.facts import KEY_SIZE, explained
+from jieda.snapshot.store.facts import KEY_SIZE, translate_errors
 from jieda.snapshot.store.records import (
     EntryRow,
     Header,
@@ -54,13 +53,13 @@ GRACE = 60.0
 """Seconds that a generation is kept once it is no longer current: workers may still serve it."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Pointer:
     """The generation to serve. `number` grows each time the pointer moves, also when it moves back to an earlier
     generation; 0 if there is no pointer. `content`: the directories that the generation was built from."""
 
+    generation: str = ""
     number: int = 0
-    name: str = ""
     content: tuple[str, ...] = ()
 
 
@@ -163,7 +162,7 @@ def write_tables(
     path = folder / f"new{SUFFIX}"
     if before:
         shutil.copyfile(before.path, path)
-    with explained(), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with translate_errors(), closing(sqlite3.connect(path, isolation_level=None)) as connection:
         # An unfinished file is thrown away: nothing ever needs to be rolled back.
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
@@ -219,27 +218,22 @@ def generation_folder(data: Path, name: str) -> Path:
 def read_pointer(data: Path) -> Pointer:
     """Return the current pointer."""
     try:
-        content = json.loads(read_plain(data / CURRENT))
-        name, number = content["generation"], content.get("number", 0)
-        directories = tuple(map(str, content.get("content", ())))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pointer = from_json(read_plain(data / CURRENT), Pointer)
+    except (OSError, RecordUnreadable):
         return Pointer()
-    if not (isinstance(name, str) and NAME.fullmatch(name) and isinstance(number, int)):
-        return Pointer()
-    return Pointer(number, name, directories)
+    return pointer if NAME.fullmatch(pointer.generation) else Pointer()
 
 
 def current_name(data: Path) -> str:
     """Return the name of the generation to serve; empty if there is none."""
-    return read_pointer(data).name
+    return read_pointer(data).generation
 
 
 def point_to(data: Path, name: str, content: Iterable[Path]) -> None:
     """Make a generation, built from these directories, the one to serve. Raises OSError."""
     # The time, so that numbers also grow if the previous pointer is lost.
     number = max(read_pointer(data).number + 1, time.time_ns())
-    pointer = {"generation": name, "number": number, "content": list(map(str, content))}
-    write_aside(data / CURRENT, json.dumps(pointer).encode())
+    write_aside(data / CURRENT, to_json(Pointer(name, number, tuple(map(str, content)))))
     sync(data)
 
 

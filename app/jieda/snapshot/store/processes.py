@@ -11,7 +11,6 @@ Locks end with their process, however it ends.
 
 import contextlib
 import fcntl
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -243,7 +242,7 @@ class Announcement:
 
     def say(self, generation: str) -> None:
         """Announce that this process serves a generation from now on."""
-        content = json.dumps({"pid": os.getpid(), "generation": generation}).encode()
+        content = to_json(ServingWorker(os.getpid(), generation))
         with contextlib.suppress(OSError):
             os.pwrite(self._descriptor, content, 0)
             os.ftruncate(self._descriptor, len(content))
@@ -260,14 +259,11 @@ class Announcement:
 def serving_workers(data: Path) -> tuple[ServingWorker, ...]:
     """Return all living workers; remove the files of dead ones."""
     folder = data / WORKERS
-    return () if folder.is_symlink() else tuple(_living(folder))
-
-
-def _living(folder: Path) -> Iterator[ServingWorker]:
-    for path in sorted(folder.glob("*.json")):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError), path.open("r+b") as file:
+    found = []
+    for path in () if folder.is_symlink() else sorted(folder.glob("*.json")):
+        with contextlib.suppress(OSError, RecordUnreadable), path.open("r+b") as file:
             if _taken(file.fileno()):
                 path.unlink()
                 continue
-            said = json.loads(file.read())
-            yield ServingWorker(int(said["pid"]), str(said["generation"]))
+            found.append(from_json(file.read(), ServingWorker))
+    return tuple(found)

@@ -77,39 +77,39 @@ class Follower:
         """
         with self._swap:
             pointer = read_pointer(self._data)
-            if pointer == self._at and pointer.name:
+            if pointer == self._at and pointer.generation:
                 self.failure = ""
                 return False
             try:
-                files, snapshot = stamps(self._data, pointer.name), self._open(pointer.name)
+                files, snapshot = stamps(self._data, pointer.generation), self._open(pointer.generation)
             except DAMAGED as error:
                 self._put_away(pointer, error)
                 raise
             self._snapshot, self._at, self._files, self.failure = snapshot, pointer, files, ""
-            self._say(pointer.name)
-        log.info("serving generation %s: %d entries", pointer.name[:SHOWN], len(snapshot.library))
+            self._say(pointer.generation)
+        log.info("serving generation %s: %d entries", pointer.generation[:SHOWN], len(snapshot.library))
         return True
 
     def _open(self, name: str) -> Snapshot:
         if not name:
             raise GenerationUnreadable("there is none yet")
         # If the generation was rebuilt under the same name, the parts already open may be damaged: reuse none.
-        before = self.opened if name != self._at.name else None
+        before = self.opened if name != self._at.generation else None
         return open_snapshot(Generation(self._data, name), self._data, self._store(), self._analyzers, before)
 
     def _put_away(self, pointer: Pointer, error: BaseException) -> None:
         """Set a damaged generation aside, so that the next build writes it again."""
-        log.warning("generation %s cannot be opened: %s", pointer.name[:SHOWN] or "(none)", error)
-        folder = generation_folder(self._data, pointer.name)
+        log.warning("generation %s cannot be opened: %s", pointer.generation[:SHOWN] or "(none)", error)
+        folder = generation_folder(self._data, pointer.generation)
         passing = isinstance(error, FactsUnreadable) and error.passing
-        if folder.is_dir() and pointer.name and not passing and read_pointer(self._data) == pointer:
+        if folder.is_dir() and pointer.generation and not passing and read_pointer(self._data) == pointer:
             with contextlib.suppress(OSError):
                 set_aside(folder)
 
     def announce(self) -> None:
         """Start to announce to other processes which generation this one serves."""
         self._announcement = Announcement(self._data)
-        self._say(self._at.name)
+        self._say(self._at.generation)
 
     def _say(self, name: str) -> None:
         if self._announcement is not None:
@@ -148,7 +148,7 @@ class Follower:
 
     def _is_changed(self) -> bool:
         """Whether files were changed since they were opened; if so, set the generation aside."""
-        if stamps(self._data, self._at.name) == self._files:
+        if stamps(self._data, self._at.generation) == self._files:
             return False
         self.reject("it was changed on disk")
         return True
@@ -157,7 +157,7 @@ class Follower:
         """Set the served generation aside if it is still the current one; `follow` then has it rebuilt."""
         with self._swap:
             self._put_away(self._at, GenerationUnreadable(reason))
-            self._at = Pointer(name=self._at.name)
+            self._at = Pointer(self._at.generation)
 
     def _store(self) -> FactStore:
         path = self._data / FILE_NAME
