@@ -65,8 +65,7 @@ class Helpers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for helper in self._all:
-            helper.end()
+        self._end_all()
         self._all, self._idle = [], SimpleQueue()
 
     def map(
@@ -119,14 +118,14 @@ class Helpers:
                     done, _ = wait(under_way, LOOK, FIRST_COMPLETED)
                     seconds = 0.0 if done else seconds + LOOK
                     if seconds > PATIENCE:
-                        self._lose(self._alive)
+                        self._end_all()
                     for future in done:
                         made = future.result()
                         chunk = under_way.pop(future)
                         yield from _alone(chunk, work, pause) if made is None else made
             finally:
                 if under_way:
-                    self._lose(self._alive)
+                    self._end_all()
         for future, chunk in under_way.items():
             made = future.result()
             yield from _alone(chunk, work, pause) if made is None else made
@@ -139,45 +138,50 @@ class Helpers:
     def _done(self, work: Work, chunk: Sequence[Any]) -> list[Any] | None:
         """Return a helper's results for a chunk; None if it failed. Runs in a thread."""
         helper = self._idle.get()
-        made = helper.do(work, chunk)
-        # Also a lost helper: its next call returns at once.
+        made = None if helper.is_lost else helper.do(work, chunk)
+        if made is None and helper.is_lost:
+            log.warning("a process that helped to build is gone: what it had to do is done here")
+        # Also a lost helper: its next task fails at once.
         self._idle.put(helper)
         return made
 
-    def _lose(self, helpers: "Sequence[Helper]") -> None:
-        for helper in helpers:
+    def _end_all(self) -> None:
+        for helper in self._all:
             helper.end()
 
 
 class Helper:
-    """A process that works on tasks; it writes no files, and ends with the builder's process, however that ends."""
+    """A process that works on tasks; it ends with this process, however that ends."""
 
-    def __init__(self) -> None:
-        """Raises OSError if the process cannot be started."""
+    def __init__(self, idle: float | None = None) -> None:
+        """`idle`: seconds without a task after which it ends, if given. Raises OSError if it cannot be started."""
         self.is_lost = False
         self._work: Work | None = None
         self._line, theirs = Pipe()
-        self._process = BoundProcess(partial(help_out, theirs, code_version()))
-        # If the program ends during a build, the helper is killed, not waited for.
+        self._process = BoundProcess(partial(help_out, theirs, code_version(), idle))
+        # If the program ends meanwhile, the helper is killed, not waited for.
         self._process.daemon = True
         self._process.start()
         theirs.close()
 
-    def do(self, work: Work, chunk: Sequence[Any]) -> list[Any] | None:
-        """Wait for the results of a chunk and return them; None if the helper failed, whatever the reason."""
-        if self.is_lost:
-            return None
+    def do(self, work: Work, chunk: Sequence[Any], seconds: float | None = None) -> list[Any] | None:
+        """Wait for the results of a chunk and return them; None if `work` failed, or if the helper did, which is then
+        lost: it is gone, or has not answered within `seconds`."""
         try:
             if self._work is not work:
                 self._line.send(work)
                 self._work = work
             self._line.send(chunk)
+            if not self._line.poll(seconds):
+                raise TimeoutError
             made: list[Any] | None = self._line.recv()
         except (EOFError, OSError):
-            log.warning("a process that helped to build is gone: what it had to do is done here")
             self.is_lost = True
             return None
         return made
+
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
 
     def end(self) -> None:
         """Kill the process. A pending `do` returns None."""
@@ -186,23 +190,24 @@ class Helper:
         self._process.join()
 
 
-def help_out(line: Connection, version: str) -> None:
-    """Run in the helper process: work on tasks from `line` until it is closed. `version`: the builder's code."""
-    # An interrupt is meant for the builder.
+def help_out(line: Connection, version: str, idle: float | None) -> None:
+    """Run in the helper process: work on tasks from `line` until it is closed, or nothing has come for `idle` seconds.
+    `version`: that of the code of the process that it helps."""
+    # An interrupt is meant for that process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(*THRESHOLDS)
     if version != code_version():
-        return  # the sources were replaced since the builder read them: other code makes other facts
+        return  # the sources were replaced since: other code gives other results
     work: Work = len
     with suppress(EOFError, OSError):
-        while True:
+        while line.poll(idle):
             message = line.recv()
             if callable(message):
                 work = message
                 continue
             try:
                 made = [work(task) for task in message]
-            except Exception:  # noqa: BLE001 - the builder repeats the task and meets the error
+            except Exception:  # noqa: BLE001 - whoever gave the task repeats it and meets the error
                 made = None
             line.send(made)
 
