@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from jieda.search.answers import SearchAnswer, SearchRequest
 from jieda.snapshot.snapshot import Snapshot
-from jieda.usecases.judge import searched
+from jieda.usecases.judge import search_and_judge
 
 from tests.search.small import MakeSnapshot, ask, concept, error
 
@@ -23,7 +23,7 @@ OUT_OF_MEMORY = (
 
 
 def judged(snapshot: Snapshot, text: str) -> SearchAnswer:
-    return searched(snapshot, SearchRequest(text))[1]
+    return search_and_judge(snapshot, SearchRequest(text))[1]
 
 
 def test_errors_of_other_programs_are_not_listed_as_answers(shipped: Snapshot) -> None:

@@ -22,8 +22,10 @@ from jieda.feedback import (
     today,
 )
 from jieda.snapshot.snapshot import Snapshot
-from jieda.usecases.gaps.grouping import GapGroup, grouped
+from jieda.usecases.gaps.grouping import GapGroup, group_gaps
 from jieda.usecases.gaps.recorder import Waiting
+
+END = float("inf")
 
 
 def gap(text: str, kind: str = "", lang: Language = Language.EN) -> Gap:
@@ -40,7 +42,7 @@ def test_a_search_that_is_refined_into_a_find_is_no_gap() -> None:
     waiting.found(b"nobody who ever asked")
     assert list(waiting.due(79)) == []
     assert list(waiting.due(80)) == [gap("gguf")]
-    assert list(waiting.all()) == []
+    assert list(waiting.due(END)) == []
 
 
 def test_what_one_asks_again_and_again_is_one_question() -> None:
@@ -55,7 +57,7 @@ def test_where_too_many_wait_the_oldest_counts_as_asked_in_vain() -> None:
     for number in range(4):
         waiting.add(b"one", gap(f"word {number}"), 0)
     assert list(waiting.due(0)) == [gap("word 0"), gap("word 1")]
-    assert sorted(each.text for each in waiting.all()) == ["word 2", "word 3"]
+    assert sorted(each.text for each in waiting.due(END)) == ["word 2", "word 3"]
 
 
 def test_counts_add_up_by_day(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def reader(shipped: Snapshot) -> WordReader:
 
 
 def groups(reader: WordReader, gaps: Iterable[tuple[Gap, int]]) -> list[GapGroup]:
-    return list(grouped([GapCount(each, "2026-11-01", times) for each, times in gaps], reader))
+    return list(group_gaps([GapCount(each, "2026-11-01", times) for each, times in gaps], reader))
 
 
 def test_what_the_glossary_links_is_one_gap_in_both_languages(reader: WordReader) -> None:
@@ -178,7 +180,7 @@ def test_wordings_that_share_most_words_are_one_gap_and_others_are_not(reader: W
     assert [each.count for each in found] == [6, 2]
 
 
-def test_logs_are_grouped_by_type_and_message(reader: WordReader) -> None:
+def test_logs_are_group_gaps_by_type_and_message(reader: WordReader) -> None:
     found = groups(
         reader,
         [

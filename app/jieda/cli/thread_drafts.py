@@ -29,7 +29,7 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Filters
 from jieda.usecases.from_log import MOST_NAMED, clues_of, draft_files
 from jieda.usecases.gaps.grouping import ALIKE, meaning
-from jieda.usecases.judge import judge, searched
+from jieda.usecases.judge import judge, search_and_judge
 from jieda.usecases.secrets import masked_for_others
 
 NEAR = 0.75
@@ -117,7 +117,7 @@ def _answering_entry(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, f
     if diagnosis.root:
         return ""
     request = SearchRequest(thread.title, filters=Filters(framework=(framework,)), limit=1, verbatim=True)
-    _, answer = searched(snapshot, request)
+    _, answer = search_and_judge(snapshot, request)
     best = next(iter(answer.hits), None)
     return best.entry.id if best and not answer.weak and best.score >= COVERED else ""
 

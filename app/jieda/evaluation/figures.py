@@ -23,7 +23,7 @@ from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.watch.follow import Follower
-from jieda.usecases.judge import searched
+from jieda.usecases.judge import search_and_judge
 
 SEARCHED_KINDS = ("question", "error", "paraphrase")
 DIAGNOSED_KINDS = ("error", "traceback", "negative")
@@ -179,14 +179,16 @@ class Bench:
             if hidden:
                 answer = self._other_language(Language(one.lang)).search(request)
             else:
-                answer = searched(self._snapshot, request)[1]
+                answer = search_and_judge(self._snapshot, request)[1]
             found = tuple(hit.entry.id for hit in answer.hits)
             results.append(Ranked(one, rank_of(found, one.expected), found, answer.weak))
         return tuple(results)
 
     def diagnose(self, judged: Judged) -> DiagnosedQuery:
         """Diagnose a text as every surface does."""
-        found, answer = searched(self._snapshot, SearchRequest(judged.query, display_language(judged)))
+        found, answer = search_and_judge(
+            self._snapshot, SearchRequest(judged.query, display_language(judged))
+        )
         ids = tuple(match.entry.id for match in found.matches)
         listed = [hit.entry.id for hit in answer.hits] if "\n" not in judged.query.strip() else []
         grade = found.confidence or ((WEAK if answer.weak else FOUND) if listed else "")

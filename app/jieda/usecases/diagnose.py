@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from jieda.diagnosis.answers import Diagnosis, Verdict
+from jieda.diagnosis.answers import Confidence, Diagnosis, Verdict
 from jieda.entry import Language
 from jieda.errors import TooBusy
 from jieda.log.lines import PIECE, physical_lines, strip_codes
@@ -119,9 +119,10 @@ def telling_lines(snapshot: Snapshot, text: str, diagnosis: Diagnosis, framework
     if not diagnosis.matches:
         return ""
     lines = physical_lines(strip_codes(text))
-    for numbers in _choices(diagnosis, len(lines)):
-        chosen = "\n".join(_shown(lines[number - 1]) for number in sorted(numbers)).strip()
-        if len(chosen) <= LONGEST and _is_alike(judge(snapshot, SearchRequest(chosen), framework), diagnosis):
+    for numbers in _line_sets(diagnosis, len(lines)):
+        chosen = "\n".join(_mask_line(lines[number - 1]) for number in sorted(numbers)).strip()
+        again = judge(snapshot, SearchRequest(chosen), framework) if len(chosen) <= LONGEST else None
+        if again and again.matches and _best(again) == _best(diagnosis):
             return chosen
     return ""
 
@@ -137,28 +138,28 @@ def kept_lines(service: Service, found: Diagnosed, text: str, framework: str, us
     chosen: dict[int, str] = {}
     room = LONGEST
     for number in dict.fromkeys([*matched, *range(end, 0, -1)]):
-        shown = _shown(lines[number - 1])
+        shown = _mask_line(lines[number - 1])
         room -= len(shown) + 1
         if room < 0:
             break
         chosen[number] = shown
     kept = "\n".join(chosen[number] for number in sorted(chosen))
     again = _judge(service, found.snapshot, kept, Language.EN, framework, usual)
-    return kept if _told(again) == _told(diagnosis) else ""
+    return kept if _outcome(again) == _outcome(diagnosis) else ""
 
 
-def _told(diagnosis: Diagnosis) -> tuple[Verdict, tuple[str, ...], tuple[str, ...], str]:
+def _outcome(diagnosis: Diagnosis) -> tuple[Verdict, tuple[str, ...], tuple[str, ...], str]:
     """Return the parts of a diagnosis by which two are compared."""
     matches = tuple(match.entry.id for match in diagnosis.matches[:1])
     return diagnosis.verdict, diagnosis.asks, matches, diagnosis.root.type if diagnosis.root else ""
 
 
-def _shown(line: str) -> str:
+def _mask_line(line: str) -> str:
     """Mask a line and cut it; masking comes first, because a pattern may miss a truncated secret."""
     return masked_for_others(line.rstrip()[:PIECE])[:LONGEST_LINE]
 
 
-def _choices(diagnosis: Diagnosis, count: int) -> Iterator[set[int]]:
+def _line_sets(diagnosis: Diagnosis, count: int) -> Iterator[set[int]]:
     """Yield sets of line numbers, from 1, smallest first."""
     best = {line.line for line in diagnosis.matches[0].matched}
     every = {line.line for match in diagnosis.matches for line in match.matched}
@@ -171,8 +172,5 @@ def _choices(diagnosis: Diagnosis, count: int) -> Iterator[set[int]]:
     yield from (best, every, every | failures, near)
 
 
-def _is_alike(one: Diagnosis, other: Diagnosis) -> bool:
-    return bool(one.matches) and (
-        (one.matches[0].entry.id, one.matches[0].confidence)
-        == (other.matches[0].entry.id, other.matches[0].confidence)
-    )
+def _best(diagnosis: Diagnosis) -> tuple[str, Confidence]:
+    return diagnosis.matches[0].entry.id, diagnosis.matches[0].confidence

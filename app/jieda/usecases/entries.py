@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from jieda.content.catalog import EVERYTHING
 from jieda.content.library import Library
 from jieda.entry import Entry, Language, Summary
 from jieda.errors import UnknownEntry
@@ -51,13 +52,9 @@ async def read(
             raise UnknownEntry(id=wanted[:200])
         return MovedTo(today)
 
-    def whole() -> ReadEntry:
-        entry = library.entry(wanted)
-        if entry is None:
-            raise UnknownEntry(id=wanted[:200])
-        return ReadEntry(entry, library.summary(wanted), library.related(wanted))
-
-    found = await service.offload(whole)
+    found = await service.offload(
+        lambda: ReadEntry(library.entries[wanted], library.summary(wanted), library.related(wanted))
+    )
     note_read(service, wanted, asker)
     return found
 
@@ -110,9 +107,11 @@ def all_tags(library: Library, facet: str) -> tuple[CountedTag, ...]:
     return tuple(CountedTag(tag, counts.get(tag.id, 0)) for tag in library.taxonomy.facet(facet).values())
 
 
-def used_tags(library: Library, facet: str) -> tuple[CountedTag, ...]:
-    """Return the tags of a facet that have entries, in the order of the taxonomy."""
-    return tuple(each for each in all_tags(library, facet) if each.count)
+def used_tags(library: Library, facet: str, filters: Filters = EVERYTHING) -> tuple[CountedTag, ...]:
+    """Return the tags of the entries that pass the filters, in the order of the taxonomy."""
+    counts = library.counts(facet, filters)
+    tags = library.taxonomy.facet(facet).values()
+    return tuple(CountedTag(tag, counts[tag.id]) for tag in tags if tag.id in counts)
 
 
 async def list_tagged(
@@ -126,16 +125,10 @@ async def list_tagged(
         return TagListing(
             total=len(entries),
             entries=window.of(entries),
-            spread={other: _spread(library, chosen, other) for other in FACETS if other != facet},
+            spread={other: used_tags(library, other, chosen) for other in FACETS if other != facet},
         )
 
     return await service.offload(listed)
-
-
-def _spread(library: Library, chosen: Filters, facet: str) -> tuple[CountedTag, ...]:
-    counts = library.counts(facet, chosen)
-    tags = library.taxonomy.facet(facet).values()
-    return tuple(CountedTag(tag, counts[tag.id]) for tag in tags if tag.id in counts)
 
 
 log = logging.getLogger(__name__)

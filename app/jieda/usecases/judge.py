@@ -23,18 +23,18 @@ whose scores differ by less are equally proven."""
 def judge(
     snapshot: Snapshot,
     asked: SearchRequest,
-    told: str = "",
+    framework: str = "",
     *,
     explain: Callable[[str], Diagnosis] | None = None,
     answer: SearchAnswer | None = None,
 ) -> Diagnosis:
     """Diagnose a text; a single line is also searched for, so that the same line has the same answer everywhere.
 
-    `told`: the framework that the text is said to be of; the request's frameworks are used if the diagnosis would ask
+    `framework`: the one that the text is said to be of; the request's frameworks are used if the diagnosis would ask
     for one. `explain` replaces the snapshot's diagnoser; `answer`: a search answer for the request, if there is one.
     """
     explain = explain or partial(snapshot.diagnoser.diagnose, asked.text, asked.lang)
-    found = explain(told)
+    found = explain(framework)
     if usual := next((each for each in asked.frameworks if each in found.asks), ""):
         found = explain(usual)
     line = asked.text.strip()
@@ -44,7 +44,7 @@ def judge(
         answer = snapshot.searcher.search(replace(asked, text=line, limit=LOOKED_AT))
     proven = _proven(found, answer, line) if answer else ()
     if proven:
-        found = _with_own(found, proven, line)
+        found = _with_proven(found, proven, line)
     elif found.verdict is Verdict.POSSIBLE and not found.asks and _is_doubted(snapshot, found, asked):
         near = tuple(Near(each.entry, each.edition, (), each.score, each.evidence) for each in found.matches)
         found = replace(found, matches=(), near=near[:MOST_WEAK], verdict=Verdict.NEAR)
@@ -55,7 +55,7 @@ def judge(
     return without_secrets(found)
 
 
-def searched(snapshot: Snapshot, request: SearchRequest) -> tuple[Diagnosis, SearchAnswer]:
+def search_and_judge(snapshot: Snapshot, request: SearchRequest) -> tuple[Diagnosis, SearchAnswer]:
     """Return the diagnosis of a text and its search answer, made consistent. Raises what `Searcher.search` raises."""
     answer = snapshot.searcher.search(request)
     found = judge(snapshot, request, answer=answer)
@@ -73,7 +73,7 @@ def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAn
     return replace(answer, weak=weak, absent_words=() if explained else answer.absent_words)
 
 
-def folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Normalize a text for comparison: case, width and white space are ignored."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
@@ -88,8 +88,8 @@ def _is_doubted(snapshot: Snapshot, found: Diagnosis, asked: SearchRequest) -> b
 def _proven(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Sequence[Hit]:
     """Return the entry that has exactly this text as title, alias or symptom, or else those that rank first because
     they contain a name exactly as written, if they are proof enough."""
-    said, hits = folded(text), answer.hits[:LOOKED_AT]
-    own = [hit for hit in hits if said in map(folded, _names(hit.entry))][:1]
+    said, hits = _fold(text), answer.hits[:LOOKED_AT]
+    own = [hit for hit in hits if said in map(_fold, _names(hit.entry))][:1]
     found = own or [hit for hit in hits if hit.score >= max(PROVEN, hits[0].score - PROVEN)]
     if found and diagnosis.framework:
         first = found[0].entry
@@ -106,7 +106,7 @@ def _names(entry: Entry) -> Iterator[str]:
         yield from (edition.title, *edition.aliases, *edition.symptoms)
 
 
-def _with_own(diagnosis: Diagnosis, hits: Sequence[Hit], text: str) -> Diagnosis:
+def _with_proven(diagnosis: Diagnosis, hits: Sequence[Hit], text: str) -> Diagnosis:
     if any(match.entry.id == hits[0].entry.id for match in diagnosis.matches):
         return diagnosis
     line, sure = MatchedLine(1, text, MatchReason.SYMPTOM), Confidence.POSSIBLE

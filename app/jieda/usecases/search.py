@@ -7,7 +7,7 @@ from itertools import chain, islice
 from jieda.analysis.words import within
 from jieda.content.library import Library
 from jieda.diagnosis.answers import Diagnosis
-from jieda.entry import Language, Summary
+from jieda.entry import Entry, Language
 from jieda.errors import ClusterUnavailable
 from jieda.search.answers import Completion, CompletionType, FacetCount, Hit, SearchAnswer, SearchRequest
 from jieda.search.snippet import opening
@@ -121,7 +121,7 @@ def _all_that_pass(library: Library, request: SearchRequest) -> SearchAnswer:
     return SearchAnswer(
         query=request.text,
         total=len(found),
-        hits=tuple(hit for each in shown if (hit := _hit(library, each, request.lang))),
+        hits=tuple(_hit(library.entries[each.id], request.lang) for each in shown),
         facets={facet: _counts(library, request.filters, facet) for facet in FACETS},
         suggestions=(),
         correction="",
@@ -137,10 +137,7 @@ def _counts(library: Library, filters: Filters, facet: str) -> tuple[FacetCount,
     return tuple(FacetCount(value, count) for value, count in ranked)
 
 
-def _hit(library: Library, summary: Summary, lang: Language) -> Hit | None:
-    entry = library.entry(summary.id)
-    if entry is None:
-        return None
+def _hit(entry: Entry, lang: Language) -> Hit:
     edition = entry.edition(lang)
     return Hit(
         entry=entry,

@@ -49,7 +49,7 @@ def ask(service: Service, snapshot: Snapshot, diagnosis: Diagnosis, lang: Langua
     framework = diagnosis.framework if known else ""
     key = secrets.token_urlsafe(BYTES)
     store = FeedbackStore(service.knowledge.data)
-    store.add_awaited(_kept_as(key), Awaited(today().isoformat(), lang, framework, gap.kind, gap.text))
+    store.add_awaited(_hash_of(key), Awaited(today().isoformat(), lang, framework, gap.kind, gap.text))
     return key
 
 
@@ -58,16 +58,18 @@ def answer_to(service: Service, snapshot: Snapshot, key: str, lang: Language) ->
 
     Raises FeedbackUnusable. Run it in a thread.
     """
-    found = FeedbackStore(service.knowledge.data).awaited(_kept_as(key))
-    return AwaitedAnswer(found[0], explained(snapshot, found[0]._replace(lang=lang))) if found else None
+    found = FeedbackStore(service.knowledge.data).awaited(_hash_of(key))
+    if not found:
+        return None
+    return AwaitedAnswer(found[0], find_explanation(snapshot, found[0]._replace(lang=lang)))
 
 
 def withdraw(service: Service, key: str) -> None:
     """Delete the failure stored under a key. Raises FeedbackUnusable. Run it in a thread."""
-    FeedbackStore(service.knowledge.data).delete_awaited(_kept_as(key))
+    FeedbackStore(service.knowledge.data).delete_awaited(_hash_of(key))
 
 
-def explained(snapshot: Snapshot, asked: Awaited) -> Match | None:
+def find_explanation(snapshot: Snapshot, asked: Awaited) -> Match | None:
     """Return the match of a redacted failure, diagnosed as its log would be; otherwise, as possible, the only entry
     with a signature that equals the line except for its redacted words."""
     line = line_of(snapshot, asked.kind, asked.text)
@@ -107,6 +109,6 @@ def line_of(snapshot: Snapshot, kind: str, text: str) -> str:
     return ": ".join(filter(None, ("" if first in families and text else first, text)))
 
 
-def _kept_as(key: str) -> bytes:
+def _hash_of(key: str) -> bytes:
     """Return the hash that is stored instead of a key, so that the file of gaps does not give access to links."""
     return sha256(key.encode()).digest()

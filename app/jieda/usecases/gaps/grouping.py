@@ -6,11 +6,11 @@ are looked up by word, a bounded number for each word, so the total cost is n lo
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jieda.analysis.token import TokenKind
-from jieda.diagnosis.facts import Word, WordReader
+from jieda.diagnosis.facts import WordReader
 from jieda.entry import Language
 from jieda.feedback import Awaited, Gap, GapCount, GapOutcome, GapSource
 from jieda.usecases.gaps.redact import PLACEHOLDER
@@ -19,6 +19,8 @@ ALIKE = 0.6
 """Minimum Jaccard similarity of the words of two groups that are merged."""
 MOST_COMPARED = 50
 """Maximum of groups that a gap is compared with, per word."""
+CONCEPT = TokenKind.CONCEPT.term("")
+"""Prefix of the terms that stand for a glossary group."""
 WORDINGS = 3
 """Number of other wordings shown for a group."""
 
@@ -50,7 +52,7 @@ class GapGroup:
         return max(self.days)
 
 
-def grouped(
+def group_gaps(
     gaps: Iterable[GapCount], reader: WordReader, awaited: Sequence[Awaited] = ()
 ) -> tuple[GapGroup, ...]:
     """Group gaps, the most frequent first, then the latest. `awaited` failures count as asked."""
@@ -66,26 +68,21 @@ def grouped(
     same: defaultdict[Key, list[GapCount]] = defaultdict(list)
     for (source, kind, text), members in rows.items():
         same[source, kind.partition(" ")[0], meaning(text, reader)] += members
-    merged = _merged(same)
+    groups = (_group(members, waiting) for members in _merge_similar(same))
     return tuple(
-        sorted(
-            (_group(members, waiting) for members in merged),
-            key=lambda group: (-group.count, _backwards(group.last), group.text),
-        )
+        sorted(groups, key=lambda group: (-group.count, -int(group.last.replace("-", "")), group.text))
     )
 
 
 def meaning(text: str, reader: WordReader) -> Meaning:
     """Return the meaning of a redacted text: for each word its glossary groups, or else its stem."""
-    return frozenset(term for word in reader.read(PLACEHOLDER.sub(" ", text)) for term in _terms(word))
+    terms: set[str] = set()
+    for word in reader.read(PLACEHOLDER.sub(" ", text)):
+        terms.update([term for term in word if term.startswith(CONCEPT)] or word)
+    return frozenset(terms)
 
 
-def _terms(word: Word) -> Iterator[str]:
-    concepts = [term for term in word if term.startswith(TokenKind.CONCEPT.term(""))]
-    yield from concepts or word
-
-
-def _merged(same: Mapping[Key, Sequence[GapCount]]) -> Iterable[Sequence[GapCount]]:
+def _merge_similar(same: Mapping[Key, Sequence[GapCount]]) -> Iterable[Sequence[GapCount]]:
     """Merge each group into a similar larger one, if there is one."""
     largest = sorted(
         same, key=lambda key: (-sum(each.times for each in same[key]), key[0], key[1], sorted(key[2]))
@@ -97,20 +94,14 @@ def _merged(same: Mapping[Key, Sequence[GapCount]]) -> Iterable[Sequence[GapCoun
         rivals: Counter[Key] = Counter()
         for word in words:
             rivals.update(by_word[source, kind, word][:MOST_COMPARED])
-        near = next(
-            (other for other, shared in rivals.most_common(1) if _alike(words, other[2], shared)), None
-        )
-        if near is not None:
-            groups[near] += same[key]
+        nearest, shared = next(iter(rivals.most_common(1)), (key, 0))
+        if shared and shared >= ALIKE * (len(words) + len(nearest[2]) - shared):
+            groups[nearest] += same[key]
             continue
         groups[key] = list(same[key])
         for word in words:
             by_word[source, kind, word].append(key)
     return groups.values()
-
-
-def _alike(one: Meaning, other: Meaning, shared: int) -> bool:
-    return shared >= ALIKE * (len(one) + len(other) - shared)
 
 
 def _group(members: Sequence[GapCount], waiting: Mapping[tuple[GapSource, str, str], int]) -> GapGroup:
@@ -134,7 +125,3 @@ def _group(members: Sequence[GapCount], waiting: Mapping[tuple[GapSource, str, s
         outcomes=outcomes,
         waiting=sum(waiting.get(each, 0) for each in {gap[:3] for gap, _, _ in members}),
     )
-
-
-def _backwards(day: str) -> int:
-    return -int(day.replace("-", ""))

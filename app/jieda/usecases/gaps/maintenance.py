@@ -19,8 +19,8 @@ from jieda.feedback import (
     first_day,
 )
 from jieda.snapshot.snapshot import Snapshot
-from jieda.usecases.gaps.awaited import explained
-from jieda.usecases.gaps.grouping import GapGroup, grouped
+from jieda.usecases.gaps.awaited import find_explanation
+from jieda.usecases.gaps.grouping import GapGroup, group_gaps
 from jieda.usecases.service import Service
 
 UNVERIFIED_DAYS = 180
@@ -72,15 +72,17 @@ class _Counts:
 
 def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
     """Make the work list. Reads and analyzes files, so run it in a thread."""
-    library, counts = snapshot.library, _counts(service, days)
+    library, counts = snapshot.library, _read_counts(service, days)
     searcher = snapshot.searcher
-    groups = grouped(counts.asked, WordReader(searcher.analyzer, searcher.glossary), counts.awaited)
+    groups = group_gaps(counts.asked, WordReader(searcher.analyzer, searcher.glossary), counts.awaited)
     return Maintenance(
         days=days,
-        gaps=[*(_looked_at(snapshot, each) for each in groups[:LOOKED_AT]), *groups[LOOKED_AT:]],
+        gaps=[*(_with_answer(snapshot, each) for each in groups[:LOOKED_AT]), *groups[LOOKED_AT:]],
         voted_down=_voted_down(library, counts.votes),
         reports=[each for each in counts.reports if each.entry in library],
-        never_read=_never_read(library, counts.reads) if counts.reads else None,
+        never_read=[library.summary(each) for each in library.ids if each not in counts.reads]
+        if counts.reads
+        else None,
         stale=_by_entry(library.stale),
         missing=_by_entry(library.missing),
         problems=library.problems,
@@ -90,17 +92,17 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
     )
 
 
-def _looked_at(snapshot: Snapshot, group: GapGroup) -> GapGroup:
+def _with_answer(snapshot: Snapshot, group: GapGroup) -> GapGroup:
     """Return a group of logs with the entry that explains it by now, found as for a person who awaits the answer."""
     if group.source is not GapSource.LOG:
         return group
     lang = max(group.langs, key=lambda each: (group.langs[each], each))
-    found = explained(snapshot, Awaited(group.last, lang, "", group.kind, group.text))
+    found = find_explanation(snapshot, Awaited(group.last, lang, "", group.kind, group.text))
     sure = found is not None and found.confidence is not Confidence.POSSIBLE
     return replace(group, answered=found.entry.id) if found and sure else group
 
 
-def _counts(service: Service, days: int) -> _Counts:
+def _read_counts(service: Service, days: int) -> _Counts:
     store = FeedbackStore(service.knowledge.data)
     try:
         since = first_day(days)
@@ -112,20 +114,13 @@ def _counts(service: Service, days: int) -> _Counts:
         return _Counts(unreadable=str(error))
 
 
-def _never_read(library: Library, reads: Mapping[str, int]) -> list[Summary]:
-    return [library.summary(entry_id) for entry_id in library.ids if entry_id not in reads]
-
-
 def _unverified(library: Library, since: date) -> list[Summary]:
     """Return entries last verified, or else updated, before `since`, oldest first."""
-    days = {each.id: _verified_on(each) for each in library.listed()}
-    late = sorted((day, entry_id) for entry_id, day in days.items() if day < since)
-    return [library.summary(entry_id) for _, entry_id in late]
-
-
-def _verified_on(summary: Summary) -> date:
-    verified = summary.validity.verified
-    return verified.on if verified else summary.updated
+    checked = (
+        (each.validity.verified.on if each.validity.verified else each.updated, each.id)
+        for each in library.listed()
+    )
+    return [library.summary(entry_id) for day, entry_id in sorted(checked) if day < since]
 
 
 def _by_entry(listed: Callable[[Language], Sequence[Summary]]) -> list[tuple[Summary, Language]]:

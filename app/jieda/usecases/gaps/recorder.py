@@ -150,10 +150,6 @@ class Waiting:
                 del self._of[asker]
             yield gap
 
-    def all(self) -> Iterator[Gap]:
-        """Remove and yield all gaps."""
-        yield from self.due(float("inf"))
-
 
 @dataclass(frozen=True, slots=True)
 class GapLimits:
@@ -217,7 +213,7 @@ class Recorder:
                 write_at = time.monotonic() + SECONDS_BETWEEN_WRITES
         while not self._notes.empty():
             self._safely(self._take_one)
-        self._asked.update(self._waiting.all())
+        self._asked.update(self._waiting.due(float("inf")))
         self._safely(self._write)
 
     def _safely(self, step: Callable[[], None]) -> None:
@@ -238,19 +234,12 @@ class Recorder:
             case EntryRead(asker, entry):
                 self._waiting.found(asker)
                 self._reads[entry] += 1
-            case Searched():
-                self._search(note)
+            case Searched(asker, query, outcome):
+                text = self._current_redactor().search(query)
+                lang = Language.ZH if has_han(text) else Language.EN
+                self._keep(asker, Gap(GapSource.SEARCH, "", text, outcome, lang))
             case Unexplained():
-                self._log(note)
-
-    def _search(self, note: Searched) -> None:
-        snapshot = self._snapshot()
-        text = self._redacting(snapshot).search(note.text)
-        lang = Language.ZH if has_han(text) else Language.EN
-        self._keep(note.asker, Gap(GapSource.SEARCH, "", text, note.outcome, lang))
-
-    def _log(self, note: Unexplained) -> None:
-        self._keep(NOBODY, gap_of(note, self._redacting(self._snapshot())))
+                self._keep(NOBODY, gap_of(note, self._current_redactor()))
 
     def _keep(self, asker: bytes, gap: Gap) -> None:
         if not gap.kind and not gap.text:
@@ -260,7 +249,8 @@ class Recorder:
         else:
             self._waiting.add(asker, gap, time.monotonic())
 
-    def _redacting(self, snapshot: Snapshot) -> Redactor:
+    def _current_redactor(self) -> Redactor:
+        snapshot = self._snapshot()
         if self._redactor is None or self._redactor.generation != snapshot.generation:
             self._redactor = Redactor(snapshot)
         return self._redactor

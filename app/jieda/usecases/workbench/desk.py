@@ -61,7 +61,7 @@ class LoadedContent:
         self._logs = {log.content: texts[log.path] for each in logs for log in each}
         self._matches: Matches = {content: self.finder.find(text) for content, text in self._logs.items()}
         self.events = lru_cache(REMEMBERED)(self._events)
-        self._new = lru_cache(REMEMBERED)(self._found_anew)
+        self._new = lru_cache(REMEMBERED)(self._find_new)
 
     def matches(self, signatures: Iterable[Signature], more: Mapping[str, str]) -> Matches:
         """Return the matches of every log, `signatures` included, and those of `more` logs, given by their hash."""
@@ -73,7 +73,7 @@ class LoadedContent:
             content: had | found.get(content, frozenset()) for content, had in self._matches.items()
         } | added
 
-    def _found_anew(self, signatures: frozenset[Signature]) -> Matches:
+    def _find_new(self, signatures: frozenset[Signature]) -> Matches:
         finder = SignatureFinder(signatures)
         return {content: finder.find(text) for content, text in self._logs.items()}
 
@@ -104,7 +104,10 @@ class Desk:
 
     def directory_of(self, entry_id: str) -> Path:
         """Return the directory with the files of an entry; the last directory if there are none."""
-        holding = (each for each in reversed(self.directories) if _has(each, entry_id))
+        places = [where_of(entry_id, lang) for lang in Language]
+        holding = (
+            each for each in reversed(self.directories) if any((each / where).is_file() for where in places)
+        )
         return next(holding, self.directories[-1])
 
     def open(self, entry_id: str) -> dict[Language, OpenedEdition]:
@@ -116,10 +119,6 @@ class Desk:
             for lang, content in held.items()
             if content is not None
         }
-
-
-def _has(directory: Path, entry_id: str) -> bool:
-    return any((directory / where_of(entry_id, lang)).is_file() for lang in Language)
 
 
 def _text(where: str, content: bytes) -> str:

@@ -24,7 +24,7 @@ from jieda.signature import literal_text
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.diagnose import turn
 from jieda.usecases.entries import ReadEntry
-from jieda.usecases.judge import judge, searched
+from jieda.usecases.judge import judge, search_and_judge
 from jieda.usecases.secrets import masked
 from jieda.usecases.service import Service
 from jieda.usecases.workbench.desk import Desk, LoadedContent
@@ -164,7 +164,7 @@ def _queries(entry: Entry) -> Iterator[tuple[str, str]]:
 
 
 def _rank(snapshot: Snapshot, entry_id: str, field: str, query: str, lang: Language) -> QueryRank:
-    found, answer = searched(snapshot, SearchRequest(query, lang, limit=MOST_HITS))
+    found, answer = search_and_judge(snapshot, SearchRequest(query, lang, limit=MOST_HITS))
     explaining = [match.entry.id for match in found.matches]
     ids = list(dict.fromkeys((*explaining, *(hit.entry.id for hit in answer.hits))))
     place = ids.index(entry_id) + 1 if entry_id in ids else 0

@@ -22,7 +22,7 @@ from jieda.presentation.shaper import Shaper
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.entries import ReadEntry
-from jieda.usecases.judge import judge, searched
+from jieda.usecases.judge import judge, search_and_judge
 from jieda.usecases.search import Found
 from jieda.version import VERSION
 from jieda.web.api.parameters import DiagnoseBody, OutcomeBody
@@ -201,7 +201,7 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
     search: Json = {"parameters": {"q": title}}
     if not snapshot.searcher.waits:
         request = SearchRequest(text=title, limit=1)
-        diagnosis, answer = searched(snapshot, request)
+        diagnosis, answer = search_and_judge(snapshot, request)
         search["answer"] = shape.search(Found(request, answer, snapshot, diagnosis)).model_dump(mode="json")
     read = ReadEntry(chosen, library.summary(chosen.id), library.related(chosen.id))
     completions = snapshot.completer.complete(title[:8], Language.EN, 3)
