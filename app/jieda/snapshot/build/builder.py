@@ -28,7 +28,13 @@ from jieda.snapshot.build.files import (
 )
 from jieda.snapshot.build.helpers import Helpers, rarely_searched
 from jieda.snapshot.build.histories import HistoryFacts
-from jieda.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
+from jieda.snapshot.build.publish import (
+    GenerationPlan,
+    Publication,
+    copy_images,
+    forget_old_facts,
+    image_name,
+)
 from jieda.snapshot.build.signatures import LogSignatures
 from jieda.snapshot.snapshot import Analyzers, engine_name
 from jieda.snapshot.store.facts import FactsUnreadable, code_version
@@ -202,7 +208,7 @@ class Builder:
         known = last.plan.rows if last else {}
         fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
         entries.ensure(fresh, state.entries, state.corpus)
-        publish(entries.resources, plan, previous)
+        Publication(entries.resources, plan, previous).write()
         return True
 
     def _open(self) -> BuildTools:

@@ -73,24 +73,8 @@ class MissingFacts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """Analyzer, glossary and fact reader for one vocabulary."""
-
-    analyzer: Analyzer
-    glossary: Glossary
-    reader: FactReader
-
-    @classmethod
-    def of(cls, vocabulary: Vocabulary, analyzers: Analyzers) -> "Tools":
-        analyzer = analyzers.of(vocabulary.dictionary)
-        glossary = analyzers.glossary(vocabulary.dictionary, vocabulary.glossary)
-        words = WordReader(analyzer, glossary)
-        return cls(analyzer, glossary, FactReader(words, compile_formats(vocabulary.logs.failures)))
-
-
 class Maker:
-    """Computes missing facts, also in another process, which makes its own tools on first use."""
+    """Computes missing facts, also in another process, which makes its own analyzer on first use."""
 
     def __init__(self, vocabulary: Vocabulary, analyzers: Analyzers | None = None) -> None:
         self._vocabulary, self._analyzers = vocabulary, analyzers or Analyzers()
@@ -100,8 +84,17 @@ class Maker:
         return Maker, (self._vocabulary,)
 
     @cached_property
-    def tools(self) -> Tools:
-        return Tools.of(self._vocabulary, self._analyzers)
+    def _analyzer(self) -> Analyzer:
+        return self._analyzers.of(self._vocabulary.dictionary)
+
+    @cached_property
+    def _glossary(self) -> Glossary:
+        return self._analyzers.glossary(self._vocabulary.dictionary, self._vocabulary.glossary)
+
+    @cached_property
+    def reader(self) -> FactReader:
+        formats = compile_formats(self._vocabulary.logs.failures)
+        return FactReader(WordReader(self._analyzer, self._glossary), formats)
 
     def __call__(self, order: MissingFacts) -> Facts:
         """Return the missing facts, except meanings. Raises ContentMoved, OSError."""
@@ -113,16 +106,15 @@ class Maker:
     def _analyze(self, order: MissingFacts, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
         row, missing = order.row, order.missing
         if row.document in missing:
-            tools = self.tools
-            document = to_json(document_of(entry, tools.analyzer, tools.glossary, self._vocabulary.taxonomy))
-            yield row.document, document
+            document = document_of(entry, self._analyzer, self._glossary, self._vocabulary.taxonomy)
+            yield row.document, to_json(document)
         for lang, key in row.places.items():
             if key in missing:
-                yield key, places_of(lines_of(entry.editions[lang]), self.tools.glossary)
+                yield key, places_of(lines_of(entry.editions[lang]), self._glossary)
         if row.completions in missing:
             yield row.completions, to_json(tuple(dict.fromkeys(entry_candidates(entry))))
         if row.diagnosis in missing:
-            found = self.tools.reader.entry(entry, [sample_text(sample) for sample in order.samples])
+            found = self.reader.entry(entry, [sample_text(sample) for sample in order.samples])
             yield row.diagnosis, to_json(found)
 
 
@@ -208,7 +200,7 @@ class EntryFacts:
         for key, log in zip(keys, logs, strict=True):
             if key not in known:
                 self.resources.pause()
-                found = self._maker.tools.reader.background(Background(log.where, sample_text(log)))
+                found = self._maker.reader.background(Background(log.where, sample_text(log)))
                 self._facts.put(key, to_json(found))
         return tuple(keys)
 

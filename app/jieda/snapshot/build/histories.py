@@ -1,26 +1,22 @@
 """Facts about the changes of each edition, from one `git log` per new commit."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from jieda.content.read.history import histories, repository_of
 from jieda.errors import GitError
 from jieda.git import Repository
+from jieda.snapshot.build.files import LastValue
 from jieda.snapshot.store.facts import FactStore, code_version, fact_key, packed
-from jieda.snapshot.store.records import from_note, to_json
+from jieda.snapshot.store.records import from_json, to_json
 
 log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class KnownHistories:
-    """Fact keys of the histories of a directory's files up to a commit, by path; `version`: that of the code."""
-
-    version: str
-    commit: str
-    keys: Mapping[str, bytes]
+Keys = Mapping[Path, bytes]
+"""Fact keys of the histories of files, by path."""
 
 
 class HistoryFacts:
@@ -29,47 +25,35 @@ class HistoryFacts:
 
     def __init__(self, facts: FactStore, content: Sequence[Path]) -> None:
         self._facts, self._content = facts, content
-        self._last: dict[Path, KnownHistories] = {}
+        self._last: defaultdict[Path, LastValue[Keys]] = defaultdict(LastValue)
 
-    def of_content(self) -> Mapping[Path, bytes]:
-        """Return the keys of the histories of all files, by path. Raises FactsUnreadable."""
+    def of_content(self) -> Keys:
+        """Return the keys of the histories of all files. Raises FactsUnreadable."""
         keys: dict[Path, bytes] = {}
         for directory in map(Path.resolve, self._content):
-            found = repository_of(directory)
-            if found is not None:
-                known = self._of(directory, *found)
-                keys |= {Path(path): key for path, key in known.keys.items()}
+            if found := repository_of(directory):
+                make = partial(self._known_or_read, directory, *found)
+                keys |= self._last[directory].of(make, found[1])
         return keys
 
-    def _of(self, directory: Path, repository: Repository, commit: str) -> KnownHistories:
-        known = self._last.get(directory) or self._noted(directory)
-        if known is None or known.commit != commit:
-            known = self._made(directory, repository, commit)
-        self._last[directory] = known
-        return known
+    def _known_or_read(self, directory: Path, repository: Repository, commit: str) -> Keys:
+        name, version = f"history {directory}", f"{code_version()} {commit}"
+        note = self._facts.note(name, version)
+        keys = from_json(note, dict[str, bytes]) if note else {}
+        wanted = frozenset(keys.values())
+        # Facts that no entry needed may have been deleted. Without any, the clone may have been shallow.
+        if not keys or self._facts.known(wanted) != wanted:
+            keys = self._read(directory, repository, commit)
+            self._facts.put_note(name, version, to_json(keys))
+        return {Path(path): key for path, key in keys.items()}
 
-    def _noted(self, directory: Path) -> KnownHistories | None:
-        known = from_note(self._facts.note(_name(directory)), KnownHistories, code_version())
-        if known is None:
-            return None
-        wanted = frozenset(known.keys.values())
-        # Facts that no entry needed may have been deleted.
-        return known if self._facts.known(wanted) == wanted else None
-
-    def _made(self, directory: Path, repository: Repository, commit: str) -> KnownHistories:
+    def _read(self, directory: Path, repository: Repository, commit: str) -> dict[str, bytes]:
         try:
-            told = histories(directory, commit, repository)
+            found = histories(directory, commit, repository)
         except GitError as error:
             log.warning("no history of entries: %s", error)
-            told = {}
-        made = {str(path): to_json(changes) for path, changes in told.items()}
-        keys = {path: fact_key("history", code_version(), value) for path, value in made.items()}
-        self._facts.put_all([{keys[path]: packed(value) for path, value in made.items()}])
-        known = KnownHistories(code_version(), commit, keys)
-        if made:  # otherwise the clone may be shallow and be completed later
-            self._facts.put_note(_name(directory), to_json(known))
-        return known
-
-
-def _name(directory: Path) -> str:
-    return f"history {directory}"
+            return {}
+        values = {str(path): to_json(changes) for path, changes in found.items()}
+        keys = {path: fact_key("history", code_version(), value) for path, value in values.items()}
+        self._facts.put_all([{keys[path]: packed(value) for path, value in values.items()}])
+        return keys

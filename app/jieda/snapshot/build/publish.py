@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -78,33 +78,81 @@ def image_name(where: str, content: str) -> str:
     return f"{content}{Path(where).suffix.lower()}"
 
 
-def publish(resources: BuildResources, plan: GenerationPlan, previous: Generation | None) -> None:
-    """Write a generation, reusing unchanged parts of `previous`, and load its documents into the cluster if there is
-    one. Raises OSError, FactsUnreadable, ClusterUnavailable."""
-    difference = Difference.of(previous, plan)
-    with new_generation(resources.data, plan.name) as folder:
-        _write_index(resources, folder / INDEX, plan, previous, difference)
-        resources.pause()
-        completions = _complete(resources, folder / INDEX, plan, previous, difference)
-        _write(folder, previous, difference, replace(plan.header, completions=completions), plan)
+class Publication:
+    """A generation to be written, reusing unchanged parts of the `previous` one."""
 
+    def __init__(self, resources: BuildResources, plan: GenerationPlan, previous: Generation | None) -> None:
+        self._resources, self._plan, self._previous = resources, plan, previous
+        before, now = previous.digests() if previous else {}, plan.digests
+        self._fresh = frozenset(each for each, digest in now.items() if before.get(each) != digest)
+        """Ids of entries that are new or changed."""
+        self._removed = frozenset(before.keys() - now.keys())
+        affected = (self._fresh & before.keys()) | self._removed
+        self._old = {each: previous.row(each) for each in affected} if previous else {}
+        """The old rows of entries that are changed or removed."""
 
-def _write_index(
-    resources: BuildResources,
-    target: Path,
-    plan: GenerationPlan,
-    previous: Generation | None,
-    difference: "Difference",
-) -> None:
-    # An index of another engine cannot be updated.
-    before = previous.index if previous and previous.header.engine == plan.header.engine else None
-    changed = difference.indexed if before else plan.rows.keys()
-    documents, engine = _Documents(resources, plan.rows), resources.analyzers.engine
-    if engine is None:
-        update_index(target, before, documents, changed, difference.removed)
-    else:
-        wanted = WantedIndex(index_digest(engine.name, plan.rows), documents, changed, difference.removed)
-        engine.update(resources.data, target, before, wanted, resources.pause)
+    def write(self) -> None:
+        """Write the generation, and load its documents into the cluster if there is one. Raises OSError,
+        FactsUnreadable, ClusterUnavailable."""
+        with new_generation(self._resources.data, self._plan.name) as folder:
+            self._write_index(folder / INDEX)
+            self._resources.pause()
+            self._write_tables(folder, self._write_completions(folder / INDEX))
+
+    def _write_index(self, target: Path) -> None:
+        rows, previous, old = self._plan.rows, self._previous, self._old
+        # An index of another engine cannot be updated.
+        before = previous.index if previous and previous.header.engine == self._plan.header.engine else None
+        changed: Collection[str] = rows.keys()
+        if before:
+            changed = {e for e in self._fresh if e not in old or old[e].indexed != rows[e].indexed}
+        documents, engine = _Documents(self._resources, rows), self._resources.analyzers.engine
+        if engine is None:
+            update_index(target, before, documents, changed, self._removed)
+        else:
+            wanted = WantedIndex(index_digest(engine.name, rows), documents, changed, self._removed)
+            engine.update(self._resources.data, target, before, wanted, self._resources.pause)
+
+    def _write_tables(self, folder: Path, completions: str) -> None:
+        """Write a changed copy of the previous tables, or new ones if the code or the taxonomy changed."""
+        previous, rows, header = self._previous, self._plan.rows, self._plan.header
+        header = replace(header, completions=completions)
+        before = previous.header if previous else None
+        if before and (before.code, before.vocabulary.taxonomy) == (header.code, header.vocabulary.taxonomy):
+            put = {each: rows[each] for each in sorted(self._fresh)}
+            write_tables(folder, previous, put, self._old.values(), header)
+        else:
+            write_tables(folder, None, rows, (), header)
+
+    def _write_completions(self, target: Path) -> str:
+        """Write the completions, or link the previous ones if they are the same. Return the file's name."""
+        previous, rows = self._previous, self._plan.rows.values()
+        if previous and self._completes_alike(previous.header):
+            try:
+                link_arrays(previous.index, previous.header.completions, target)
+            except OSError:
+                log.warning("the completions of generation %s are lost: they are made anew", previous.name)
+            else:
+                return previous.header.completions
+        kept = sorted(self._resources.facts.get_all(row.completions for row in rows))
+        found = [each for _, value in kept for each in from_json(value, tuple[CompletionCandidate, ...])]
+        vocabulary = self._plan.header.vocabulary
+        found += tag_candidates((row.head.summary for row in rows), vocabulary.taxonomy)
+        found += glossary_candidates(vocabulary.glossary)
+        fold = self._resources.analyzers.of(vocabulary.dictionary).fold
+        return write_arrays(target, completion_arrays(tuple(dict.fromkeys(found)), fold))
+
+    def _completes_alike(self, before: Header) -> bool:
+        """Whether entries, tags in use and glossary still offer the same completions."""
+        old, now = before.vocabulary, self._plan.header.vocabulary
+        if self._removed or not self._fresh <= self._old.keys():
+            return False
+        return (old.glossary, old.taxonomy) == (now.glossary, now.taxonomy) and all(
+            self._offered(self._old[each]) == self._offered(self._plan.rows[each]) for each in self._fresh
+        )
+
+    def _offered(self, row: EntryRow) -> tuple[object, ...]:
+        return facet_values(row.head.summary), self._resources.facts.get(row.completions)
 
 
 def index_digest(engine: str, rows: Rows) -> str:
@@ -113,80 +161,6 @@ def index_digest(engine: str, rows: Rows) -> str:
     for entry_id, row in sorted(rows.items()):
         total.update(f"\n{entry_id} {row.document.hex()}".encode())
     return total.hexdigest()[:NAME_DIGITS]
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The entries in which two generations differ. `fresh`: ids that are new or changed in the new generation;
-    `removed`: ids only in the old one; `old`: the old rows of both."""
-
-    fresh: frozenset[str]
-    removed: frozenset[str]
-    old: Rows
-    indexed: frozenset[str]
-    """Ids in `fresh` whose index documents differ."""
-
-    @classmethod
-    def of(cls, previous: Generation | None, plan: GenerationPlan) -> "Difference":
-        """Return the difference between `previous` and `plan`."""
-        before = previous.digests() if previous else {}
-        fresh = frozenset(each for each, digest in plan.digests.items() if before.get(each) != digest)
-        removed = frozenset(before.keys() - plan.digests.keys())
-        affected = (fresh & before.keys()) | removed
-        old = {each: previous.row(each) for each in affected} if previous else {}
-        indexed = (e for e in fresh if e not in old or old[e].indexed != plan.rows[e].indexed)
-        return cls(fresh, removed, old, frozenset(indexed))
-
-
-def _write(
-    folder: Path, previous: Generation | None, difference: Difference, header: Header, plan: GenerationPlan
-) -> None:
-    """Write the tables: a changed copy of those of `previous`, or new ones if the code or the taxonomy changed."""
-    before = previous.header if previous else None
-    if before and (before.code, before.vocabulary.taxonomy) == (header.code, header.vocabulary.taxonomy):
-        put = {each: plan.rows[each] for each in sorted(difference.fresh)}
-        write_tables(folder, previous, put, difference.old.values(), header)
-    else:
-        write_tables(folder, None, plan.rows, (), header)
-
-
-def _complete(
-    resources: BuildResources,
-    target: Path,
-    plan: GenerationPlan,
-    previous: Generation | None,
-    difference: Difference,
-) -> str:
-    """Write the completions, or link those of `previous` if they are the same. Return the file's name."""
-    if previous and _completes_alike(resources.facts, plan, previous.header, difference):
-        try:
-            link_arrays(previous.index, previous.header.completions, target)
-        except OSError:
-            log.warning("the completions of generation %s are lost: they are made anew", previous.name)
-        else:
-            return previous.header.completions
-    rows = plan.rows.values()
-    kept = sorted(resources.facts.get_all(row.completions for row in rows))
-    found = [each for _, value in kept for each in from_json(value, tuple[CompletionCandidate, ...])]
-    vocabulary = plan.header.vocabulary
-    found += tag_candidates((row.head.summary for row in rows), vocabulary.taxonomy)
-    found += glossary_candidates(vocabulary.glossary)
-    fold = resources.analyzers.of(vocabulary.dictionary).fold
-    return write_arrays(target, completion_arrays(tuple(dict.fromkeys(found)), fold))
-
-
-def _completes_alike(facts: FactStore, plan: GenerationPlan, before: Header, difference: Difference) -> bool:
-    """Whether entries, tags in use and glossary still offer the same completions."""
-    old, now = before.vocabulary, plan.header.vocabulary
-    if difference.removed or not difference.fresh <= difference.old.keys():
-        return False
-    return (old.glossary, old.taxonomy) == (now.glossary, now.taxonomy) and all(
-        _offered(facts, difference.old[each]) == _offered(facts, plan.rows[each]) for each in difference.fresh
-    )
-
-
-def _offered(facts: FactStore, row: EntryRow) -> tuple[object, ...]:
-    return facet_values(row.head.summary), facts.get(row.completions)
 
 
 def forget_old_facts(

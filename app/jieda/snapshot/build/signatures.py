@@ -14,7 +14,7 @@ from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures
 from jieda.snapshot.build.files import BuildResources, LastValue, sample_text
 from jieda.snapshot.store.facts import code_version, fact_key
-from jieda.snapshot.store.records import from_note, to_json
+from jieda.snapshot.store.records import from_json, to_json
 
 Find = Callable[[str], Events]
 """Finds signatures in a log."""
@@ -46,9 +46,8 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class KnownMatches:
     """Matches that are known. `found`: by the hash of a log's content, the index in `tried` of each signature that it
-    matches, and whether the match is supported. `version`: that of the code and data that find matches."""
+    matches, and whether the match is supported."""
 
-    version: str
     tried: tuple[Signature, ...]
     found: Mapping[str, tuple[tuple[int, bool], ...]]
 
@@ -91,7 +90,7 @@ def match_logs(
         found[content] = tuple(
             sorted((places[signature], held) for signature, held in here if signature in places)
         )
-    return KnownMatches(known.version, signatures, found)
+    return KnownMatches(signatures, found)
 
 
 class LogSignatures:
@@ -141,11 +140,11 @@ class LogSignatures:
     def _match(
         self, name: str, version: str, corpus: Corpus, signatures: Iterable[Signature], finder: Finder
     ) -> KnownMatches:
-        known = from_note(self._resources.facts.note(name), KnownMatches, version)
-        known = known or KnownMatches(version, (), {})
+        note = self._resources.facts.note(name, version)
+        known = from_json(note, KnownMatches) if note else KnownMatches((), {})
         matches = match_logs(known, corpus, signatures, finder, self._resources)
         if matches is not known:
-            self._resources.facts.put_note(name, to_json(matches))
+            self._resources.facts.put_note(name, version, to_json(matches))
         return matches
 
 

@@ -172,14 +172,17 @@ class FactStore:
             self._connection.executemany("INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)", rows)
             self._connection.executemany("DELETE FROM files WHERE root = ? AND path = ?", gone)
 
-    def note(self, name: str) -> bytes | None:
-        """Return the last value noted under a name."""
-        return self._value("SELECT value FROM notes WHERE name = ?", name)
+    def note(self, name: str, version: str) -> bytes | None:
+        """Return the value last noted under a name, unless another version noted it."""
+        found = self._value("SELECT value FROM notes WHERE name = ?", name) or b""
+        noted, _, value = found.partition(b"\n")
+        return value if noted == version.encode() else None
 
-    def put_note(self, name: str, value: bytes) -> None:
-        """Store a value under a name, replacing the previous one."""
+    def put_note(self, name: str, version: str, value: bytes) -> None:
+        """Store a value under a name, replacing the previous one. `version`: that of the code and data that made it."""
+        row = (name, packed(b"%s\n%s" % (version.encode(), value)))
         with self._writing():
-            self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, packed(value)))
+            self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", row)
 
     def close(self) -> None:
         """Close the connection; the store cannot be used afterwards."""

@@ -100,7 +100,8 @@ class Generation:
         )
         weakref.finalize(self, self._connection.close)
         self._lock = threading.Lock()
-        self._row = lru_cache(KEPT_ROWS)(self._read_row)
+        self.row = lru_cache(KEPT_ROWS)(self._read_row)
+        """Returns the row of an entry. Raises KeyError for an unknown id."""
         self.ask(f"PRAGMA mmap_size = {MAPPED}")
         self.ask("PRAGMA trusted_schema = OFF")
         try:
@@ -115,10 +116,6 @@ class Generation:
                 return self._connection.execute(query, given).fetchall()
         except sqlite3.Error as error:
             raise GenerationUnreadable(str(error)) from error
-
-    def row(self, entry_id: str) -> EntryRow:
-        """Return the row of an entry. Raises KeyError for an unknown id."""
-        return self._row(entry_id)
 
     def rows(self) -> Iterator[EntryRow]:
         """Yield the rows of all entries, sorted by id, without displacing cached ones."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -111,25 +111,6 @@ def from_json(data: bytes, kind: type[Value]) -> Value:
         return msgspec.json.decode(data, type=kind, dec_hook=_rich)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RecordUnreadable(str(error)) from error
-
-
-class Noted(Protocol):
-    """A record that is kept as a note of the fact store. `version`: that of the code that made it."""
-
-    @property
-    def version(self) -> str: ...
-
-
-Note = TypeVar("Note", bound=Noted)
-
-
-def from_note(data: bytes | None, kind: type[Note], version: str) -> Note | None:
-    """Return the record of a note, or None if there is none or another version of the code made it."""
-    try:
-        record = from_json(data, kind) if data else None
-    except RecordUnreadable:
-        return None
-    return record if record and record.version == version else None
 
 
 def edition_to_json(edition: Edition) -> bytes:
