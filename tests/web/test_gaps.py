@@ -13,7 +13,7 @@ import pytest
 from jieda.feedback import GAPS, FeedbackStore, GapOutcome, GapSource
 from jieda.metrics import Metrics
 from jieda.snapshot.snapshot import Snapshot
-from jieda.usecases.gaps.recorder import MOST_NOTES, NOBODY, GapLimits, Recorder, Searched
+from jieda.usecases.gaps.recorder import MOST_NOTES, NOBODY, Recorder, Searched
 
 from tests.support.inside import Inside
 from tests.support.server import PATIENCE, Server, until
@@ -152,7 +152,7 @@ def test_what_is_too_much_at_once_is_dropped_and_counted(shipped: Snapshot, tmp_
         done.wait(PATIENCE)
         return shipped
 
-    recorder = Recorder(GapLimits(days=1, megabytes=1), lambda: tmp_path, snapshot, metrics)
+    recorder = Recorder(1, 1, lambda: tmp_path, snapshot, metrics)
     note = Searched(NOBODY, "train the projector only", GapOutcome.NOTHING)
     recorder.note(note)
     recorder.start()

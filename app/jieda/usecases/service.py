@@ -11,7 +11,7 @@ from jieda.metrics import Metrics
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import Snapshot
-from jieda.usecases.gaps.recorder import GapLimits, Note, Recorder
+from jieda.usecases.gaps.recorder import Note, Recorder
 from jieda.usecases.log_process import LogProcess
 
 T = TypeVar("T")
@@ -136,8 +136,13 @@ class Service:
     ) -> "Service":
         """Make the service of one process. `alone`: it does nothing else, and may start another for large logs."""
         metrics = Metrics.create()
-        keeping = GapLimits(settings.gaps_days, settings.gaps_megabytes)
-        recorder = Recorder(keeping, lambda: knowledge.data, lambda: knowledge.snapshot, metrics)
+        recorder = Recorder(
+            settings.gaps_days,
+            settings.gaps_megabytes,
+            lambda: knowledge.data,
+            lambda: knowledge.snapshot,
+            metrics,
+        )
         return cls(
             knowledge=knowledge,
             metrics=metrics,

@@ -10,7 +10,6 @@ import threading
 import time
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -151,32 +150,25 @@ class Waiting:
             yield gap
 
 
-@dataclass(frozen=True, slots=True)
-class GapLimits:
-    """Limits for stored gaps; `refined_within` is in seconds."""
-
-    days: int
-    megabytes: int
-    refined_within: float = SECONDS_TO_REFINE
-
-
 class Recorder:
     """Writes notes to the feedback store of a directory once it is started. `directory` and `snapshot` are called each
     time, because both may change."""
 
     def __init__(
         self,
-        keeping: GapLimits,
+        days: int,
+        megabytes: int,
         directory: Callable[[], Path],
         snapshot: Callable[[], Snapshot],
         metrics: Metrics,
     ) -> None:
-        self._keeping = keeping
+        """`days` and `megabytes` limit what is stored."""
+        self._days, self._megabytes = days, megabytes
         self._directory = directory
         self._snapshot = snapshot
         self._outcomes = metrics.gaps
         self._notes: queue.Queue[Note] = queue.Queue(MOST_NOTES)
-        self._waiting = Waiting(keeping.refined_within)
+        self._waiting = Waiting()
         self._asked: Counter[Gap] = Counter()
         self._reads: Counter[str] = Counter()
         self._redactor: Redactor | None = None
@@ -258,14 +250,14 @@ class Recorder:
     def _write(self, *, mend: bool = True) -> None:
         """Write all counts. `mend`: if the file was damaged, try once more with a new one."""
         self._asked.update(self._waiting.due(time.monotonic()))
-        keeping, store = self._keeping, FeedbackStore(self._directory())
+        store = FeedbackStore(self._directory())
         asked, reads = self._asked, self._reads
         try:
             if time.monotonic() >= self._look_at:
-                store.prune(keeping.days, keeping.megabytes)
+                store.prune(self._days, self._megabytes)
                 self._look_at = time.monotonic() + SECONDS_BETWEEN_LOOKS
             if asked or reads:
-                store.add_counts(asked, reads, keeping.megabytes)
+                store.add_counts(asked, reads, self._megabytes)
         except FeedbackUnusable as error:
             if error.damaged and mend:
                 self._write(mend=False)
