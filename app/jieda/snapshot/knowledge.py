@@ -124,12 +124,12 @@ class Knowledge:
         previous generation, or only one built from other directories, which nobody asked for; JiedaError if no
         directory can be used.
         """
-        if self._follow_only and self._caught_up():
+        if self._follow_only and self._catch_up():
             return
         try:
             self._built = self._keeper.build()
         except EXPECTED as error:
-            if not (isinstance(error, ContentError) and self._is_of_others()) and self._caught_up():
+            if not (isinstance(error, ContentError) and self._is_from_elsewhere()) and self._catch_up():
                 return
             if not isinstance(error, (OSError, FactsUnreadable)):
                 raise
@@ -196,7 +196,7 @@ class Knowledge:
 
     def _spread(self, generation: str, changed: bool) -> ReloadOutcome:
         deadline = time.monotonic() + SECONDS_TO_SPREAD
-        self._caught_up()
+        self._catch_up()
         while True:
             workers = serving_workers(self.data)
             behind = tuple(worker.pid for worker in workers if worker.generation != generation)
@@ -206,15 +206,15 @@ class Knowledge:
 
     def _open_built(self) -> None:
         # A generation that turns out to be damaged is rebuilt once.
-        if not self._caught_up():
+        if not self._catch_up():
             self._mend()
 
-    def _is_of_others(self) -> bool:
+    def _is_from_elsewhere(self) -> bool:
         """Whether the current generation was built from other directories, as far as that was recorded."""
         told = read_pointer(self.data).content
         return bool(told) and told != tuple(map(str, self._settings.content))
 
-    def _caught_up(self) -> bool:
+    def _catch_up(self) -> bool:
         try:
             self._follower.catch_up()
         except UNREADABLE:

@@ -10,7 +10,7 @@ from pathlib import Path
 from jieda.content.check.findings import SignatureHolders
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import draft_files
-from jieda.content.read.directory import Reading, read_file
+from jieda.content.read.directory import Reading
 from jieda.content.read.gather import in_order, make_vocabulary
 from jieda.content.read.state import ContentState, advance
 from jieda.disk import clear_the_way
@@ -22,12 +22,12 @@ from jieda.snapshot.build.files import (
     BuildResources,
     ContentMoved,
     FileReader,
+    HistoryFacts,
     LastValue,
     discard_facts,
-    same,
+    read_unchanged,
 )
-from jieda.snapshot.build.helpers import Helpers, rarely_searched
-from jieda.snapshot.build.histories import HistoryFacts
+from jieda.snapshot.build.helpers import Helpers, collect_garbage_rarely
 from jieda.snapshot.build.publish import (
     GenerationPlan,
     Publication,
@@ -101,7 +101,7 @@ class BuildTools:
         root = reading.directories[0].root
 
         def make() -> EntryFacts:
-            sources = [same(read_file(file.found), file.content) for file in shared]
+            sources = [read_unchanged(file.found, file.content) for file in shared]
             return EntryFacts(self.resources, make_vocabulary(root, sources))
 
         return self._entries.of(make, shared, root)
@@ -139,7 +139,7 @@ class Builder:
         be written, FactsUnreadable if the store cannot be used, BuildAbandoned.
         """
         self._data.mkdir(parents=True, exist_ok=True)
-        with building_alone(self._data, self._pause), rarely_searched(), self._helpers:
+        with building_alone(self._data, self._pause), collect_garbage_rarely(), self._helpers:
             clear_the_way(self._data, GENERATIONS, IMAGES, WORKERS)
             clean(self._data)
             self._embeds = True
@@ -263,8 +263,8 @@ class Builder:
         }
 
     def _header(self, tools: BuildTools, entries: EntryFacts, state: ContentState) -> Header:
-        corpus, spoken = state.corpus, SignatureHolders.of(state.corpus)
-        between = check_between(corpus, spoken, tools.signatures.matches(state, spoken))
+        corpus, holders = state.corpus, SignatureHolders.of(state.corpus)
+        between = check_between(corpus, holders, tools.signatures.matches(state, holders))
         heads = {entry_id: entry.head for entry_id, entry in state.entries.items()}
         logs = [log for entry_id, each in corpus.samples.items() if entry_id in heads for log in each]
         return Header(

@@ -7,7 +7,7 @@ from functools import cached_property
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.markdown.links import Link, LinkKind
 from jieda.content.read.corpus import Corpus, Outline, SampleFile
-from jieda.content.read.directory import KnownFile, read_file
+from jieda.content.read.directory import KnownFile
 from jieda.content.read.gather import ReadFile, Vocabulary
 from jieda.content.read.parse import ParsedFile, parse_file
 from jieda.content.read.state import Decisions, Prepared
@@ -21,7 +21,7 @@ from jieda.search.index.document import document_of
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.sayings import meaning_of
 from jieda.search.snippet import lines_of, places_of
-from jieda.snapshot.build.files import BuildResources, read_again, same, sample_text
+from jieda.snapshot.build.files import BuildResources, read_again, read_unchanged, sample_text
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import code_version, fact_key, packed
 from jieda.snapshot.store.records import (
@@ -131,7 +131,7 @@ def edition_key(file: Outline, decisions: Decisions) -> bytes:
 def read_facts(file: KnownFile) -> Facts:
     """Return the fact of an edition's file, and that of its text, rendered as if no link to an entry were broken.
     Raises ContentMoved, OSError."""
-    source = same(read_file(file.found), file.content)
+    source = read_unchanged(file.found, file.content)
     parsed, problems = parse_file(source)
     said = to_json(FileFact(parsed.outline if parsed else None, problems))
     facts = {file_key(file.where, file.content): said}

@@ -1,13 +1,16 @@
-"""Reads the content files as they are now, opening only those that changed since the last time.
+"""Reads the content files as they are now, opening only those that changed since the last time, and their histories.
 
 An unchanged file is recognized by size, times and inode; everything else relies on its hash. A file modified within
 the last moments is read again next time: it could change once more without its times showing it.
 """
 
+import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -23,12 +26,18 @@ from jieda.content.read.directory import (
     read_file,
     unreadable,
 )
+from jieda.content.read.history import histories, repository_of
 from jieda.content.read.parse import SourceFile
 from jieda.disk import make_room, set_aside
 from jieda.entry import Problem
+from jieda.errors import GitError
+from jieda.git import Repository
 from jieda.snapshot.build.helpers import Helpers
 from jieda.snapshot.snapshot import Analyzers
-from jieda.snapshot.store.facts import FILE_NAME, FactStore, FileRow
+from jieda.snapshot.store.facts import FILE_NAME, FactStore, FileRow, code_version, fact_key, packed
+from jieda.snapshot.store.records import from_json, to_json
+
+log = logging.getLogger(__name__)
 
 Value = TypeVar("Value")
 
@@ -165,8 +174,9 @@ class ContentMoved(Exception):
     """A file changed since it was listed: all files must be read again."""
 
 
-def same(source: SourceFile, content: str) -> SourceFile:
-    """Return the source. Raises ContentMoved if its hash is not `content`."""
+def read_unchanged(file: FoundFile, content: str) -> SourceFile:
+    """Read a file. Raises ContentMoved if its hash is not `content` any more, OSError."""
+    source = read_file(file)
     if content_hash(source.content) != content:
         raise ContentMoved
     return source
@@ -175,9 +185,53 @@ def same(source: SourceFile, content: str) -> SourceFile:
 def read_again(path: Path, where: str, content: str) -> SourceFile:
     """Read a file with the hash `content`, `where` below its root. Raises ContentMoved, OSError."""
     root = str(path)[: -len(where) - 1]
-    return same(read_file(FoundFile(root, where, str(path), Stamp(0, 0, 0, 0))), content)
+    return read_unchanged(FoundFile(root, where, str(path), Stamp(0, 0, 0, 0)), content)
 
 
 def sample_text(sample: SampleFile) -> str:
     """Read the text of a sample. Raises ContentMoved, OSError."""
     return read_again(sample.path, sample.where, sample.content).content.decode()
+
+
+Keys = Mapping[Path, bytes]
+"""Fact keys of the histories of files, by path."""
+
+
+class HistoryFacts:
+    """The histories of content directories, read again only if another commit is checked out than last time, also by
+    another process: `git log` takes half as long as checking unchanged content."""
+
+    def __init__(self, facts: FactStore, content: Sequence[Path]) -> None:
+        self._facts, self._content = facts, content
+        self._last: defaultdict[Path, LastValue[Keys]] = defaultdict(LastValue)
+
+    def of_content(self) -> Keys:
+        """Return the keys of the histories of all files. Raises FactsUnreadable."""
+        keys: dict[Path, bytes] = {}
+        for directory in map(Path.resolve, self._content):
+            if found := repository_of(directory):
+                make = partial(self._known_or_read, directory, *found)
+                keys |= self._last[directory].of(make, found[1])
+        return keys
+
+    def _known_or_read(self, directory: Path, repository: Repository, commit: str) -> Keys:
+        name, version = f"history {directory}", f"{code_version()} {commit}"
+        note = self._facts.note(name, version)
+        keys = from_json(note, dict[str, bytes]) if note else {}
+        wanted = frozenset(keys.values())
+        # Facts that no entry needed may have been deleted. Without any, the clone may have been shallow.
+        if not keys or self._facts.known(wanted) != wanted:
+            keys = self._read(directory, repository, commit)
+            self._facts.put_note(name, version, to_json(keys))
+        return {Path(path): key for path, key in keys.items()}
+
+    def _read(self, directory: Path, repository: Repository, commit: str) -> dict[str, bytes]:
+        try:
+            found = histories(directory, commit, repository)
+        except GitError as error:
+            log.warning("no history of entries: %s", error)
+            return {}
+        values = {str(path): to_json(changes) for path, changes in found.items()}
+        keys = {path: fact_key("history", code_version(), value) for path, value in values.items()}
+        self._facts.put_all([{keys[path]: packed(value) for path, value in values.items()}])
+        return keys

@@ -84,10 +84,10 @@ class Helpers:
         first = list(islice(tasks, worth + 1))
         tasks = chain(first, tasks)
         if self._processes == 1 or len(first) <= worth:
-            return _alone(tasks, work, pause)
+            return _work_here(tasks, work, pause)
         if not self._all:
             self._start(self._processes or min(processors(), MOST, free_memory() // NEEDED))
-        return self._shared(tasks, work, pause)
+        return self._share(tasks, work, pause)
 
     def _start(self, wanted: int) -> None:
         try:
@@ -97,7 +97,7 @@ class Helpers:
         except OSError as error:
             log.warning("no process can be started to help with the build: %s", error)
 
-    def _shared(
+    def _share(
         self,
         tasks: Iterator[Task],
         work: Callable[[Task], Result],
@@ -111,7 +111,7 @@ class Helpers:
                 while self._alive:
                     # One more than there are processes, so that none waits for the builder.
                     for chunk in islice(chunks, len(self._alive) + 1 - len(under_way)):
-                        under_way[threads.submit(self._done, work, chunk)] = chunk
+                        under_way[threads.submit(self._work_there, work, chunk)] = chunk
                     if not under_way:
                         return
                     pause()
@@ -122,20 +122,20 @@ class Helpers:
                     for future in done:
                         made = future.result()
                         chunk = under_way.pop(future)
-                        yield from _alone(chunk, work, pause) if made is None else made
+                        yield from _work_here(chunk, work, pause) if made is None else made
             finally:
                 if under_way:
                     self._end_all()
         for future, chunk in under_way.items():
             made = future.result()
-            yield from _alone(chunk, work, pause) if made is None else made
-        yield from _alone(chain.from_iterable(chunks), work, pause)
+            yield from _work_here(chunk, work, pause) if made is None else made
+        yield from _work_here(chain.from_iterable(chunks), work, pause)
 
     @property
     def _alive(self) -> "list[Helper]":
         return [helper for helper in self._all if not helper.is_lost]
 
-    def _done(self, work: Work, chunk: Sequence[Any]) -> list[Any] | None:
+    def _work_there(self, work: Work, chunk: Sequence[Any]) -> list[Any] | None:
         """Return a helper's results for a chunk; None if it failed. Runs in a thread."""
         helper = self._idle.get()
         made = None if helper.is_lost else helper.do(work, chunk)
@@ -212,7 +212,7 @@ def help_out(line: Connection, version: str, idle: float | None) -> None:
             line.send(made)
 
 
-def _alone(
+def _work_here(
     tasks: Iterable[Task], work: Callable[[Task], Result], pause: Callable[[], None]
 ) -> Iterator[Result]:
     for task in tasks:
@@ -221,7 +221,7 @@ def _alone(
 
 
 @contextmanager
-def rarely_searched() -> Iterator[None]:
+def collect_garbage_rarely() -> Iterator[None]:
     """Collect garbage less often within this block; a full build of 1,000 entries takes some 15% less time."""
     before = gc.get_threshold()
     gc.set_threshold(*THRESHOLDS)
@@ -234,7 +234,7 @@ def rarely_searched() -> Iterator[None]:
 def processors(cgroup: Path = CGROUP) -> int:
     """Return the number of processors available to this process or its container, at least one."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota, _, period = _text(cgroup / "cpu.max").partition(" ")
+    quota, _, period = _read_text(cgroup / "cpu.max").partition(" ")
     if quota.isdecimal() and period.isdecimal() and int(period):
         count = min(count, int(quota) // int(period))
     return max(1, count)
@@ -242,15 +242,15 @@ def processors(cgroup: Path = CGROUP) -> int:
 
 def free_memory(cgroup: Path = CGROUP, memory: Path = MEMORY) -> int:
     """Return the bytes of available memory; a large number if unknown."""
-    found = re.search(r"^MemAvailable:\s+(\d+) kB", _text(memory), re.MULTILINE)
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", _read_text(memory), re.MULTILINE)
     free = int(found[1]) << 10 if found else UNKNOWN
-    limit, used = _text(cgroup / "memory.max"), _text(cgroup / "memory.current")
+    limit, used = _read_text(cgroup / "memory.max"), _read_text(cgroup / "memory.current")
     if limit.isdecimal() and used.isdecimal():
         free = min(free, max(0, int(limit) - int(used)))
     return free
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):

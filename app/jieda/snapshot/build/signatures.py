@@ -24,7 +24,7 @@ WORTH_HELP = 400
 """Logs that one process searches in the time that helpers take to start."""
 
 
-class Trial:
+class LogSearch:
     """Matches signatures against logs, also in another process, which then makes its own finder."""
 
     def __init__(self, finder: Finder, signatures: Sequence[Signature]) -> None:
@@ -32,7 +32,7 @@ class Trial:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle everything but `_find`."""
-        return Trial, (self._finder, self._signatures)
+        return LogSearch, (self._finder, self._signatures)
 
     def __call__(self, log: SampleFile) -> tuple[str, Events]:
         """Return the hash of a log's content, and its matches. Raises ContentMoved, OSError."""
@@ -79,7 +79,7 @@ def match_logs(
     fresh = [signature for signature in signatures if signature not in before]
 
     def tried(some: Sequence[Signature], on: Sequence[SampleFile]) -> dict[str, Events]:
-        return dict(resources.helpers.map(on, Trial(finder, some), WORTH_HELP, resources.pause))
+        return dict(resources.helpers.map(on, LogSearch(finder, some), WORTH_HELP, resources.pause))
 
     new = tried(signatures, [log for content, log in logs.items() if content not in known.found])
     more = tried(fresh, [log for content, log in logs.items() if content in known.found]) if fresh else {}
@@ -101,9 +101,9 @@ class LogSignatures:
         self._matches: LastValue[Matches] = LastValue()
         self._counts: LastValue[tuple[SignatureCount, ...]] = LastValue()
 
-    def matches(self, state: ContentState, spoken: SignatureHolders) -> Matches:
+    def matches(self, state: ContentState, holders: SignatureHolders) -> Matches:
         """Return the signatures that match the plain text of each log."""
-        corpus, wanted = state.corpus, tuple(spoken.holders)
+        corpus, wanted = state.corpus, tuple(holders.holders)
         return self._matches.of(
             lambda: self._match("matches", code_version(), corpus, wanted, find_in_text).of(),
             wanted,

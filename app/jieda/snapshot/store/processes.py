@@ -52,8 +52,8 @@ def lead(data: Path, address: str) -> int:
     Raises DirectoryTaken, OSError if the file cannot be locked.
     """
     data.mkdir(parents=True, exist_ok=True)
-    descriptor = _opened(data / LEADER)
-    if not _taken(descriptor):
+    descriptor = _open_to_lock(data / LEADER)
+    if not _try_lock(descriptor):
         owner = os.pread(descriptor, ROOM, 0).decode(errors="replace").strip()
         os.close(descriptor)
         raise DirectoryTaken(
@@ -69,7 +69,7 @@ def is_led(data: Path) -> bool:
     with contextlib.suppress(OSError):
         descriptor = os.open(data / LEADER, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            return not _taken(descriptor)
+            return not _try_lock(descriptor)
         finally:
             os.close(descriptor)
     return False
@@ -79,9 +79,9 @@ def is_led(data: Path) -> bool:
 def building_alone(data: Path, pause: Callable[[], None]) -> Iterator[None]:
     """Hold the build lock within this block. While another process holds it, wait and call `pause` now and then, which
     may raise to end the waiting. Raises OSError if the lock file cannot be opened."""
-    descriptor = _opened(data / LOCK)
+    descriptor = _open_to_lock(data / LOCK)
     try:
-        while not _taken(descriptor):
+        while not _try_lock(descriptor):
             pause()
             time.sleep(LOOK_AGAIN)
         yield
@@ -89,12 +89,12 @@ def building_alone(data: Path, pause: Callable[[], None]) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _opened(path: Path) -> int:
+def _open_to_lock(path: Path) -> int:
     make_room(path)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o660)
 
 
-def _taken(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -122,12 +122,12 @@ class BuilderStatus:
 
 def write_status(data: Path, status: BuilderStatus) -> None:
     """Write the builder's status, if possible; on a full disk, in place over the previous one."""
-    _tell(data / STATUS, status)
+    _write_record(data / STATUS, status)
 
 
 def read_status(data: Path) -> BuilderStatus:
     """Return the builder's last status."""
-    return _read(data / STATUS, BuilderStatus) or BuilderStatus()
+    return _read_record(data / STATUS, BuilderStatus) or BuilderStatus()
 
 
 def reason_of(error: BaseException) -> str:
@@ -143,7 +143,7 @@ def reason_of(error: BaseException) -> str:
     return "it cannot be built" if isinstance(error, JiedaError) else f"unexpected: {type(error).__name__}"
 
 
-def _tell(path: Path, record: object) -> None:
+def _write_record(path: Path, record: object) -> None:
     content = to_json(record).ljust(ROOM)
     try:
         write_aside(path, content, lasting=False)
@@ -154,7 +154,7 @@ def _tell(path: Path, record: object) -> None:
                 file.write(content)
 
 
-def _read(path: Path, kind: type[Value]) -> Value | None:
+def _read_record(path: Path, kind: type[Value]) -> Value | None:
     try:
         return from_json(read_plain(path), kind)
     except (OSError, RecordUnreadable):
@@ -183,18 +183,18 @@ def wanted(data: Path) -> int:
 
 def answer(data: Path, given: BuildAnswer) -> None:
     """Write the result of a build for the processes that requested it."""
-    _tell(data / ANSWER, given)
+    _write_record(data / ANSWER, given)
 
 
 def ask(data: Path) -> str | None:
     """Request a build from the leader and return its generation; None if there is no leader or the request cannot be
     written. Raises BuildRefused."""
     try:
-        asked = _ask(data)
+        asked = _write_request(data)
     except OSError:
         return None
     while is_led(data):
-        found = _read(data / ANSWER, BuildAnswer)
+        found = _read_record(data / ANSWER, BuildAnswer)
         if found and found.asked >= asked:
             if found.failure:
                 raise BuildRefused(found.failure)
@@ -203,12 +203,12 @@ def ask(data: Path) -> str | None:
     return None
 
 
-def _ask(data: Path) -> int:
+def _write_request(data: Path) -> int:
     """Write a new request and return its number, larger than any earlier one. Raises OSError."""
-    descriptor = _opened(data / WANTED)
+    descriptor = _open_to_lock(data / WANTED)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        last = _read(data / ANSWER, BuildAnswer)
+        last = _read_record(data / ANSWER, BuildAnswer)
         asked = max(wanted(data), last.asked if last else 0) + 1
         os.pwrite(descriptor, f"{asked:020}".encode(), 0)
     finally:
@@ -262,7 +262,7 @@ def serving_workers(data: Path) -> tuple[ServingWorker, ...]:
     found = []
     for path in () if folder.is_symlink() else sorted(folder.glob("*.json")):
         with contextlib.suppress(OSError, RecordUnreadable), path.open("r+b") as file:
-            if _taken(file.fileno()):
+            if _try_lock(file.fileno()):
                 path.unlink()
                 continue
             found.append(from_json(file.read(), ServingWorker))

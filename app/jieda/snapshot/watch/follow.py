@@ -83,7 +83,7 @@ class Follower:
             try:
                 files, snapshot = stamps(self._data, pointer.generation), self._open(pointer.generation)
             except DAMAGED as error:
-                self._put_away(pointer, error)
+                self._set_aside(pointer, error)
                 raise
             self._snapshot, self._at, self._files, self.failure = snapshot, pointer, files, ""
             self._say(pointer.generation)
@@ -97,7 +97,7 @@ class Follower:
         before = self.opened if name != self._at.generation else None
         return open_snapshot(Generation(self._data, name), self._data, self._store(), self._analyzers, before)
 
-    def _put_away(self, pointer: Pointer, error: BaseException) -> None:
+    def _set_aside(self, pointer: Pointer, error: BaseException) -> None:
         """Set a damaged generation aside, so that the next build writes it again."""
         log.warning("generation %s cannot be opened: %s", pointer.generation[:SHOWN] or "(none)", error)
         folder = generation_folder(self._data, pointer.generation)
@@ -156,7 +156,7 @@ class Follower:
     def reject(self, reason: str) -> None:
         """Set the served generation aside if it is still the current one; `follow` then has it rebuilt."""
         with self._swap:
-            self._put_away(self._at, GenerationUnreadable(reason))
+            self._set_aside(self._at, GenerationUnreadable(reason))
             self._at = Pointer(self._at.generation)
 
     def _store(self) -> FactStore:

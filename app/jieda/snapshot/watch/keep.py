@@ -107,7 +107,7 @@ class Watch:
         changes in the meantime may have gone unnoticed."""
         if self._mode is WatchMode.POLL:
             return False
-        found = frozenset(_identified(folders))
+        found = frozenset(_with_inodes(folders))
         if found == self._folders and not self._replaced:
             return False
         self._folders, self._replaced, self._events = found, False, None
@@ -118,7 +118,7 @@ class Watch:
     def _watch(self, stop: threading.Event) -> None:
         self._events = watch(
             *sorted(path for path, _, _ in self._folders),
-            watch_filter=_counts,
+            watch_filter=_is_content,
             debounce=LONGEST_MS,
             step=REST_MS,
             stop_event=stop,
@@ -155,7 +155,7 @@ class Watch:
         return bool(changes)
 
 
-def _identified(folders: Iterable[str]) -> Iterator[Folder]:
+def _with_inodes(folders: Iterable[str]) -> Iterator[Folder]:
     """Yield the folders that exist; a missing one is reported by its parent when it is created."""
     for path in folders:
         with contextlib.suppress(OSError):
@@ -163,7 +163,7 @@ def _identified(folders: Iterable[str]) -> Iterator[Folder]:
             yield path, status.st_dev, status.st_ino
 
 
-def _counts(_change: Change, path: str) -> bool:
+def _is_content(_change: Change, path: str) -> bool:
     name = PurePath(path).name
     return not name.startswith(".") and not name.endswith("~")
 

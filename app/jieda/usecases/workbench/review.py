@@ -51,27 +51,18 @@ class Checked:
 
 def check(material: LoadedContent, edited: Loaded, draft: Draft) -> Checked:
     """Check a draft. `edited` is the content with the draft in place."""
-    found = [
-        *_of_draft(edited.problems, draft),
-        *_between(material, edited, draft),
-        *edited.state.checks.get(draft.id, ()),
-    ]
+    files = draft.files().keys()
+    problems = (*edited.problems, *_check_between(material, edited, draft))
+    found = [*(each for each in problems if each.path in files), *edited.state.checks.get(draft.id, ())]
     broken = _broken_elsewhere(material.loaded.state, edited.state, draft.id)
-    by_lang = {
-        lang: in_order(each for each in found if each.path == where_of(draft.id, lang)) for lang in Language
-    }
-    places = {where_of(draft.id, lang) for lang in Language}
-    others = (each for each in found if each.path not in places)
-    return Checked(by_lang, in_order((*others, *broken)))
+    places = {lang: where_of(draft.id, lang) for lang in Language}
+    own = {lang: in_order(each for each in found if each.path == place) for lang, place in places.items()}
+    others = (each for each in found if each.path not in places.values())
+    return Checked(own, in_order((*others, *broken)))
 
 
-def _of_draft(problems: Iterable[Problem], draft: Draft) -> Iterator[Problem]:
-    places = draft.files().keys()
-    return (each for each in problems if each.path in places)
-
-
-def _between(material: LoadedContent, edited: Loaded, draft: Draft) -> Iterator[Problem]:
-    """Yield violations of rules between entries that are reported for a file of the draft."""
+def _check_between(material: LoadedContent, edited: Loaded, draft: Draft) -> Iterable[Problem]:
+    """Return violations of rules between entries."""
     corpus = edited.corpus
     files = corpus.by_id.get(draft.id, {}).values()
     signatures = [signature for file in files for signature in file.front.signatures]
@@ -81,7 +72,7 @@ def _between(material: LoadedContent, edited: Loaded, draft: Draft) -> Iterator[
         if sample.where == draft.sample_place
     }
     matches = material.matches(signatures, more)
-    return _of_draft(check_between(corpus, SignatureHolders.of(corpus), matches), draft)
+    return check_between(corpus, SignatureHolders.of(corpus), matches)
 
 
 def _broken_elsewhere(before: ContentState, after: ContentState, entry_id: str) -> Iterator[Problem]:
