@@ -77,7 +77,6 @@ class Knowledge:
         self._stop = threading.Event()
         self._died = ("", 0.0)
         self._threads = Threads(self._stop, self._note_death)
-        self._built: Built | None = None
         self._analyzers = analyzers or analyzers_of(settings)
         self._use(settings.data, "")
 
@@ -127,7 +126,7 @@ class Knowledge:
         if self._follow_only and self._catch_up():
             return
         try:
-            self._built = self._keeper.build()
+            self._keeper.build()
         except EXPECTED as error:
             if not (isinstance(error, ContentError) and self._is_from_elsewhere()) and self._catch_up():
                 return
@@ -143,11 +142,11 @@ class Knowledge:
         if the taxonomy, glossary or dictionary is broken, JiedaError if the data directory cannot be used.
         """
         try:
-            self._built = self._keeper.build()
+            built = self._keeper.build()
         except (OSError, FactsUnreadable) as error:
             raise JiedaError(f"{self.data}: the index cannot be written: {error}") from error
         self._open_built()
-        return self._built
+        return built
 
     def start(self) -> None:
         """Start to follow the current generation and, if configured, to build when the content changes."""
@@ -164,7 +163,7 @@ class Knowledge:
     def watch(self) -> None:
         """Start to build when the content changes, if configured, and to retry failed builds."""
         watch = Watch(WatchMode(self._settings.watch)) if self._settings.reload_content else None
-        self._keeper.watch(watch, self._built)
+        self._keeper.watch(watch)
 
     def lead(self) -> None:
         """Start to build for the processes that follow: when the content changes, if configured, and on request."""
@@ -233,7 +232,7 @@ class Knowledge:
         before = current_name(self.data)
         if self._follow_only and (generation := ask(self.data)):
             return generation, generation != before
-        self._built = built = self._keeper.build()
+        built = self._keeper.build()
         return built.generation, built.changed
 
     def _build_elsewhere(self, error: OSError | FactsUnreadable) -> None:
@@ -243,7 +242,7 @@ class Knowledge:
             atexit.register(remove, folder)
             self._use(folder, note)
             try:
-                self._built = self._keeper.build()
+                self._keeper.build()
             except (OSError, FactsUnreadable):
                 continue
             log.warning("%s cannot be used (%s): using %s", self._settings.data, error, folder)

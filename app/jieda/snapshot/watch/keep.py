@@ -195,6 +195,8 @@ class Keeper:
         """The last generation whose problems were logged."""
         self.status = BuilderStatus()
         """Status of this builder, kept here in case it cannot be written for other processes."""
+        self._built: Built | None = None
+        """The last build that succeeded."""
         self._again = False
         """Whether a retry may do better than the last build, because the cause may disappear by itself."""
         self._stop = threading.Event()
@@ -222,10 +224,10 @@ class Keeper:
                 shared.set_exception(error)
         return shared.result()
 
-    def watch(self, watch: Watch | None, built: Built | None) -> None:
+    def watch(self, watch: Watch | None) -> None:
         """Start to build whenever `watch` detects a change; even without a watch, retry a build if a retry may do
         better."""
-        self._threads.start("jieda-watch", partial(self._run, watch, built))
+        self._threads.start("jieda-watch", partial(self._run, watch))
 
     def serve_requests(self) -> None:
         """Start to build whenever a worker requests it."""
@@ -241,7 +243,7 @@ class Keeper:
         self._set_status("building")
         started = time.perf_counter()
         try:
-            built = self._builder.build()
+            built = self._built = self._builder.build()
         except BuildAbandoned:
             self._set_status("idle")
             raise
@@ -300,7 +302,7 @@ class Keeper:
             answer(self._data, given)
             done = asked
 
-    def _run(self, watch: Watch | None, built: Built | None) -> None:
+    def _run(self, watch: Watch | None) -> None:
         cost, retry = 0.0, 0.0
         while not self._stop.is_set():
             if watch is None:
@@ -308,18 +310,17 @@ class Keeper:
                 if not self._again:
                     retry = 0.0
                     continue
-            elif built is None or not watch.cover(built.folders, self._stop):
+            elif self._built is None or not watch.cover(self._built.folders, self._stop):
                 watch.changed(self._stop, retry or watch.period(cost))
             if self._stop.is_set():
                 return
             started = time.perf_counter()
             try:
-                built = self.build()
+                if not self.build().changed:
+                    cost = time.perf_counter() - started
                 failed = self._again
             except BuildAbandoned:
                 return
             except Exception:  # noqa: BLE001 - it has been logged, and the build is retried
                 failed = True
             retry = (min(2 * retry, LAST_RETRY) or FIRST_RETRY) if failed else 0.0
-            if built is None or not built.changed:
-                cost = time.perf_counter() - started
