@@ -268,9 +268,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of the words in a piece of code: `max`, `tokens`, `per`, `gpu`; `Out`, `Of`, `Memory`, `Error`.
-
-    Capitals split a name only into words of two letters or more (`NaN` and `vLLM` stay whole).
-    """
+    Capitals split a name only into words of two letters or more (`NaN` and `vLLM` stay whole)."""
     for run in re.finditer(r"\d+(?:\.\d+)+\w*|[^\W_]+", text):
         pieces = LETTERS_OR_DIGITS if COUNTED.fullmatch(run.group()) else WORDS
         spans = [match.span() for match in pieces.finditer(text, *run.span())]

@@ -26,10 +26,8 @@ SIMPLIFIED = Path(__file__).with_name("simplified.txt")
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Folded text; its character `i` came from `original[starts[i]:ends[i]]`.
-
-    `starts` and `ends` are ranges where folding kept all lengths, which is nearly always.
-    """
+    """Folded text; its character `i` came from `original[starts[i]:ends[i]]`. `starts` and `ends` are ranges where
+    folding kept all lengths, which is nearly always."""
 
     text: str
     starts: range | tuple[int, ...]
@@ -96,10 +94,8 @@ def _simplification_table() -> dict[int, str]:
 
 
 class EnglishWords:
-    """The 155,000 words of a general English dictionary as sorted hashes, in little more than a megabyte.
-
-    A collision of two 64-bit hashes would only leave a typo uncorrected.
-    """
+    """The 155,000 words of a general English dictionary as sorted hashes, in little more than a megabyte. A collision
+    of two 64-bit hashes would only leave a typo uncorrected."""
 
     def __init__(self) -> None:
         words = SpellChecker(language="en").word_frequency.dictionary

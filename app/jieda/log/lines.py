@@ -55,10 +55,8 @@ class FoldedLog:
 
 
 def physical_lines(text: str) -> list[str]:
-    """Split a paste into lines as an editor numbers them.
-
-    A lone carriage return ends a line only if there are no other line ends: otherwise it belongs to a progress bar.
-    """
+    """Split a paste into lines as an editor numbers them. A lone carriage return ends a line only if there are no other
+    line ends: otherwise it belongs to a progress bar."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
         if "\n" not in text:

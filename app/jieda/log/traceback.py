@@ -43,9 +43,7 @@ class Frame(NamedTuple):
 
 class LoggedFailure(NamedTuple):
     """A failure. `type`: the exception as printed (`torch.OutOfMemoryError`), or the family of other failures (`NCCL`).
-
-    `frames` run from the outermost to the innermost; `times` counts occurrences over all ranks.
-    """
+    `frames` run from the outermost to the innermost; `times` counts occurrences over all ranks."""
 
     type: str
     message: str
@@ -128,10 +126,8 @@ def parse(text: str, formats: Formats) -> ParsedLog:
 def _merge_occurrences(
     raised: Iterable[LoggedFailure],
 ) -> tuple[tuple[LoggedFailure, ...], tuple[FailurePlace, ...]]:
-    """Return each failure once, and all occurrences: failures that differ only in values and ranks are one.
-
-    A repeated message without its traceback, as Ray shortens repeated output, counts as the same failure.
-    """
+    """Return each failure once, and all occurrences: failures that differ only in values and ranks are one. A repeated
+    message without its traceback, as Ray shortens repeated output, counts as the same failure."""
     folded: dict[tuple[str, str, str], LoggedFailure] = {}
     counts: Counter[tuple[str, str, str]] = Counter()
     last: dict[tuple[str, str], str] = {}

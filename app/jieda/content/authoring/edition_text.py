@@ -209,10 +209,8 @@ def known_skeletons(
 def write_skeletons(
     directory: Path, taxonomy: Taxonomy, entry_id: str, kind: Kind, today: date
 ) -> tuple[Path, ...]:
-    """Write both editions of a new entry into a content directory; return their paths.
-
-    Raises AuthoringError, before anything is written, for a bad id, an unknown framework, or an existing file.
-    """
+    """Write both editions of a new entry into a content directory; return their paths. Raises AuthoringError, before
+    anything is written, for a bad id, an unknown framework, or an existing file."""
     framework, _, slug = entry_id.partition("/")
     check_id(taxonomy, entry_id)
     steps = []

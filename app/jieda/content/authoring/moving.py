@@ -48,10 +48,8 @@ class BodyMove:
 
 
 def relink(body: str, move: BodyMove, first_line: int) -> str:
-    """Return the body with its links rewritten to the new ids.
-
-    Raises AuthoringError, naming the line, for a link that cannot be changed safely as it is written.
-    """
+    """Return the body with its links rewritten to the new ids. Raises AuthoringError, naming the line, for a link that
+    cannot be changed safely as it is written."""
     before = _read(body, move, move.before, first_line)
     wanted = move.wanted(before.links)
     text, wrong = body, _find_wrong_links(_read(body, move, move.after, first_line), wanted)
@@ -206,10 +204,8 @@ class MovePlan:
 
 
 def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -> MovePlan:
-    """Plan the renaming of `old` to `new` in content directories whose content is `corpus`. Nothing is written.
-
-    Raises AuthoringError, which says what prevents it, where, and what to do.
-    """
+    """Plan the renaming of `old` to `new` in content directories whose content is `corpus`. Nothing is written. Raises
+    AuthoringError, which says what prevents it, where, and what to do."""
     listings = [list_directory(directory) for directory in directories]
     for listing in listings:
         _refuse_links(listing, [f"{lang}/{old}.md" for lang in Language])

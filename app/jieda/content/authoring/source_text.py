@@ -101,10 +101,8 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The text of a front matter by field: the lines of each with the comment right above it.
-
-    `head` is the text before the first field and its comment, `tail` comments after the last.
-    """
+    """The text of a front matter by field: the lines of each with the comment right above it. `head` is the text before
+    the first field and its comment, `tail` comments after the last."""
 
     head: str
     fields: Mapping[str, str]
@@ -231,10 +229,8 @@ def _with_field(text: str, key: str, written: str, after: str) -> str:
 
 
 def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
-    """Stamp both editions of each entry as in sync; return the files that changed.
-
-    Raises AuthoringError, before anything is written, for an id that is not an entry or has one edition only.
-    """
+    """Stamp both editions of each entry as in sync; return the files that changed. Raises AuthoringError, before
+    anything is written, for an id that is not an entry or has one edition only."""
     twins = [_twins(corpus, entry_id) for entry_id in ids]
     stamped = {
         file.path: _stamp_file(file, editions[lang.other].digest)

@@ -52,10 +52,8 @@ class ContentFolder:
             return opened.read(MOST_BYTES)
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Write files below the directory. All are written to temporary files before the first is renamed.
-
-        Raises AuthoringError; files that its message does not name are then unchanged.
-        """
+        """Write files below the directory. All are written to temporary files before the first is renamed. Raises
+        AuthoringError; files that its message does not name are then unchanged."""
         done: list[str] = []
         try:
             for where, content in files.items():
@@ -176,10 +174,7 @@ _Undo = Callable[[], object]
 
 def carry_out(steps: Sequence[Step]) -> None:
     """Carry out all `steps` in order. What may fail for lack of space or permission is done first, in temporary files;
-    if a step fails nevertheless, the steps before it are undone.
-
-    Raises OSError, with everything as it was before.
-    """
+    if a step fails nevertheless, the steps before it are undone. Raises OSError, with everything as it was before."""
     # Folders are removed last, because temporary files may be in them.
     with ExitStack() as folders, ExitStack() as asides, ExitStack() as undo:
         for step in steps:
@@ -261,10 +256,8 @@ class Author:
 
 
 def commit(directory: Path, wheres: Sequence[str], author: Author, message: str) -> str:
-    """Commit these files below a directory, and nothing else that may be staged; return the commit's short name.
-
-    Raises GitError with git's message; the files stay as they are.
-    """
+    """Commit these files below a directory, and nothing else that may be staged; return the commit's short name. Raises
+    GitError with git's message; the files stay as they are."""
     check_repository(directory)
     environ = {f"GIT_{role}_NAME": author.name for role in ROLES}
     environ |= {f"GIT_{role}_EMAIL": author.email for role in ROLES}

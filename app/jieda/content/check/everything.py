@@ -51,10 +51,8 @@ class TriedAnswers:
 
 
 def check_content(directories: Sequence[Path], answers: TriedAnswers | None = None) -> CheckReport:
-    """Check content directories; without `answers`, checks that need a search or a diagnosis are skipped.
-
-    Raises ContentError if a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken.
-    """
+    """Check content directories; without `answers`, checks that need a search or a diagnosis are skipped. Raises
+    ContentError if a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken."""
     loaded = Loaded(directories)
     corpus = loaded.corpus
     signatures = SignatureHolders.of(corpus)
@@ -173,11 +171,8 @@ class Earlier:
 
 @contextmanager
 def check_out(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
-    """Check out copies of the content at the last commit that `revision` and HEAD have in common.
-
-    The repository is that of the last directory; files in another one, or in none, count as unchanged. Raises
-    GitError.
-    """
+    """Check out copies of the content at the last commit that `revision` and HEAD have in common. The repository is
+    that of the last directory; files in another one, or in none, count as unchanged. Raises GitError."""
     repository = Repository.around(directories[-1])
     commit = repository.fork_point(revision)
     changed: set[str] = set()

@@ -19,11 +19,8 @@ from jieda.han import is_east_asian
 
 
 def can_open_close(before: str, after: str, inside_word: bool) -> tuple[bool, bool]:
-    """Return whether a run between the characters `before` and `after` may open, and may close, emphasis.
-
-    A text's start and end count as a space. `inside_word`: whether the marker works within a word
-    (`*` does, `_` does not).
-    """
+    """Return whether a run between the characters `before` and `after` may open, and may close, emphasis. A text's
+    start and end count as a space. `inside_word`: whether the marker works within a word (`*` does, `_` does not)."""
     space_before, space_after = before.isspace(), after.isspace()
     cjk_before, cjk_after = is_east_asian(before), is_east_asian(after)
     punctuation_before = _is_punctuation(before)

@@ -142,10 +142,8 @@ def published(editions: Editions) -> Editions:
 
 
 def link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
-    """Describe what is wrong with a link or an image in `file`; empty if its target exists.
-
-    A draft may link to drafts; a published edition may not.
-    """
+    """Describe what is wrong with a link or an image in `file`; empty if its target exists. A draft may link to drafts;
+    a published edition may not."""
     if link.kind is LinkKind.REFUSED:
         return f"{link.written!r} is not an http(s) or mailto address, #anchor, relative .md path or image"
     if link.kind is LinkKind.ANCHOR and link.anchor not in file.anchors:

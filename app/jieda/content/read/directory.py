@@ -73,10 +73,8 @@ class ContentFiles(Generic[File]):
 
 @dataclass(frozen=True, slots=True)
 class DirectoryListing(ContentFiles[FoundFile]):
-    """The files found, and `problems` about those that were skipped.
-
-    `folders` are all listed folders, the root first: the ones to watch for changes of the content.
-    """
+    """The files found, and `problems` about those that were skipped. `folders` are all listed folders, the root first:
+    the ones to watch for changes of the content."""
 
     problems: tuple[Problem, ...]
     folders: tuple[str, ...]

@@ -72,10 +72,8 @@ def entry_id_of(where: str) -> str:
 
 
 def find_collisions(ids: Iterable[str]) -> dict[str, str]:
-    """Map each id that differs from another one by case only to that other one.
-
-    Malformed ids do not take part: they are refused anyway.
-    """
+    """Map each id that differs from another one by case only to that other one. Malformed ids do not take part: they
+    are refused anyway."""
     spellings: dict[str, set[str]] = defaultdict(set)
     for entry_id in ids:
         if ENTRY_ID.fullmatch(entry_id):
@@ -128,10 +126,8 @@ def _add_glossary_words(lines: Sequence[str], groups: Sequence[GlossaryGroup]) -
 
 
 def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
-    """Merge the shared files of all directories, given in order. `root` is the first directory.
-
-    Raises ContentError if the taxonomy is missing or a file is broken.
-    """
+    """Merge the shared files of all directories, given in order. `root` is the first directory. Raises ContentError if
+    the taxonomy is missing or a file is broken."""
     given: dict[str, list[tuple[Path, str]]] = defaultdict(list)
     for file in shared:
         given[file.where].append((file.path, _decode(file)))

@@ -133,10 +133,8 @@ _BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file as read from disk. `where` is its path below the content directory, with slashes.
-
-    `modified` is the file time in seconds since the epoch.
-    """
+    """A file as read from disk. `where` is its path below the content directory, with slashes. `modified` is the file
+    time in seconds since the epoch."""
 
     where: str
     path: Path

@@ -77,10 +77,8 @@ _PLAIN_FORMS = (
 
 
 def read_fields(text: str, first_line: int = 1) -> Fields:
-    """Parse `text` as a mapping; an empty text is an empty mapping.
-
-    `first_line` is the line of the file that `text` starts on. Raises YamlError.
-    """
+    """Parse `text` as a mapping; an empty text is an empty mapping. `first_line` is the line of the file that `text`
+    starts on. Raises YamlError."""
     node = _read(text, first_line)
     if not isinstance(node, Fields):
         raise YamlError(node.line, "must be made of `key: value` lines")
