@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import Token, TokenKind, canonical, split_runs, word_spans
-from jieda.analysis.words import ChineseTokenizer, Folder, Stemmer
+from jieda.analysis.words import ChineseTokenizer, Stemmer, fold_text
 
 from tests.support.cost import assert_linear
 from tests.support.examples import examples
@@ -49,7 +49,6 @@ STEMMED = """nationalization conditional connections generously agreement happin
 hopefulness sensibility triplicate electrical probate controlling allowance adjustment irritant activate bowdlerize
 checkpointing converted optimizers gradients parallelism initialized distributed scheduling communicators""".split()
 
-FOLDER = Folder()
 STEMMER = Stemmer()
 
 
@@ -65,7 +64,7 @@ def test_several_threads_stem_as_one_does() -> None:
 @patient
 @given(TEXTS)
 def test_runs_stand_where_they_say_and_leave_no_letter_digit_or_han_character_out(text: str) -> None:
-    folded = FOLDER.fold(text).text
+    folded = fold_text(text).text
     place = 0
     for run, start, _ in split_runs(folded):
         assert run
@@ -80,7 +79,7 @@ def test_runs_stand_where_they_say_and_leave_no_letter_digit_or_han_character_ou
 @example("a\u0301" * 30)
 @example("\u0301" * 30 + "e")
 def test_every_folded_character_comes_from_somewhere_in_order(text: str) -> None:
-    folded = FOLDER.fold(text)
+    folded = fold_text(text)
     assert len(folded.starts) == len(folded.ends) == len(folded.text)
     assert list(folded.starts) == sorted(folded.starts)
     assert all(0 <= start < end <= len(text) for start, end in zip(folded.starts, folded.ends, strict=True))
@@ -147,8 +146,8 @@ def test_any_string_is_analyzed(analyzer: Analyzer, text: str) -> None:
 @patient
 @given(TEXTS)
 def test_folding_twice_changes_nothing_more(analyzer: Analyzer, text: str) -> None:
-    once = FOLDER.fold(text).text
-    assert FOLDER.fold(once).text == once
+    once = fold_text(text).text
+    assert fold_text(once).text == once
 
 
 WORDS = st.lists(
@@ -168,7 +167,7 @@ def test_every_traditional_character_is_folded_as_opencc_converts_it() -> None:
     characters = [chr(point) for first, last in HAN_BLOCKS for point in range(first, last + 1)]
     # A line each, so that OpenCC's phrase dictionary has nothing to match.
     converted = TO_SIMPLIFIED.convert("\n".join(characters)).split("\n")
-    assert [FOLDER.fold(character).text for character in characters] == converted
+    assert [fold_text(character).text for character in characters] == converted
 
 
 FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {0x20: 0x3000}

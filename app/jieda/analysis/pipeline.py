@@ -23,7 +23,7 @@ from jieda.analysis.token import (
     terms_of,
     word_spans,
 )
-from jieda.analysis.words import ChineseTokenizer, Folder, Stemmer, english_words
+from jieda.analysis.words import ChineseTokenizer, Stemmer, english_words, fold_text
 from jieda.han import has_han
 from jieda.taxonomy import GlossaryGroup
 
@@ -46,7 +46,6 @@ class Analyzer:
     of a process a quarter of a second more."""
 
     def __init__(self, dictionary: Iterable[str] = ()) -> None:
-        self._folder = Folder()
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
         self._english = english_words()
@@ -67,7 +66,7 @@ class Analyzer:
 
     def plain(self, text: str) -> str:
         """Return `text` with widths and scripts folded, for display."""
-        return self._folder.fold(text).text
+        return fold_text(text).text
 
     def is_word(self, text: str) -> bool:
         """Whether a general dictionary, or ours, has the case-folded `text`."""
@@ -78,7 +77,7 @@ class Analyzer:
         return self._chinese.names()
 
     def _analyze(self, text: str) -> Analysis:
-        folded = self._folder.fold(text)
+        folded = fold_text(text)
         whole, starts, ends = folded.text, folded.starts, folded.ends
         pieces: list[Piece] = []
         apart: list[int] = []

@@ -222,38 +222,29 @@ LETTERS_OR_DIGITS = re.compile(r"[A-Za-z]+|\d+")
 WORTH_FINDING = re.compile(r"[^\W\d_]|\d")
 
 
-class Name(NamedTuple):
-    """A name inside a piece of code; `canonical` is the same for `max-tokens` and `--MAX_TOKENS`."""
-
-    canonical: str
-    start: int
-    end: int
-
-
 def canonical(name: str) -> str:
     """Return a name case-folded, without leading dashes, and with `-` turned into `_`."""
     return NAME_SEPARATORS.sub("_", name.casefold()).strip("_.")
 
 
-def name_spans(text: str) -> Iterator[Name]:
-    """Yield the whole of `text`, then each name in it, then the endings of each dotted name.
+def name_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield canonical names with start and end in `text`: the whole, each name in it, the endings of dotted names.
 
-    `torch.cuda.OutOfMemoryError` yields itself, `torch`, `cuda`, `OutOfMemoryError` and
-    `cuda.OutOfMemoryError`. Spans are offsets into `text`.
+    `torch.cuda.OutOfMemoryError` yields itself, `torch`, `cuda`, `OutOfMemoryError` and `cuda.OutOfMemoryError`.
     """
     pieces = [(start, end) for start, end in _pieces(text) if WORTH_FINDING.search(text[start:end])]
     whole = canonical(text.strip("[]#*$@/~"))
     if whole:
-        yield Name(whole, 0, len(text))
+        yield whole, 0, len(text)
     if len(pieces) < 2 and pieces and canonical(text[slice(*pieces[0])]) == whole:
         return
     for start, end in pieces:
         if name := canonical(text[start:end]):
-            yield Name(name, start, end)
+            yield name, start, end
     last = pieces[-1][1] if pieces else 0
     for start, _ in pieces[1:-1][-4:]:
         if (name := canonical(text[start:last].strip("[]#*$@/~"))) != whole:
-            yield Name(name, start, last)
+            yield name, start, last
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:

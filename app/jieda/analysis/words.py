@@ -33,33 +33,23 @@ class Folded:
     starts: range | tuple[int, ...]
     ends: range | tuple[int, ...]
 
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span of the original text for the folded span `start:end`, which is not empty."""
-        return self.starts[start], self.ends[end - 1]
 
-
-class Folder:
-    """Folds text. Safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._simplified = _simplification_table()
-
-    def fold(self, text: str) -> Folded:
-        """Fold any string, lone surrogates and NUL included."""
-        size = len(text)
-        if text.isascii():
-            return Folded(text, range(size), range(1, size + 1))
-        if unicodedata.is_normalized("NFKC", text):
-            return Folded(text.translate(self._simplified), range(size), range(1, size + 1))
-        pieces: list[str] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        for start, end in _clusters(text):
-            piece = unicodedata.normalize("NFKC", text[start:end])
-            pieces.append(piece)
-            starts += [start] * len(piece)
-            ends += [end] * len(piece)
-        return Folded("".join(pieces).translate(self._simplified), tuple(starts), tuple(ends))
+def fold_text(text: str) -> Folded:
+    """Fold any string, lone surrogates and NUL included."""
+    size = len(text)
+    if text.isascii():
+        return Folded(text, range(size), range(1, size + 1))
+    if unicodedata.is_normalized("NFKC", text):
+        return Folded(text.translate(_simplification_table()), range(size), range(1, size + 1))
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in _clusters(text):
+        piece = unicodedata.normalize("NFKC", text[start:end])
+        pieces.append(piece)
+        starts += [start] * len(piece)
+        ends += [end] * len(piece)
+    return Folded("".join(pieces).translate(_simplification_table()), tuple(starts), tuple(ends))
 
 
 def within(text: str, most: int) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jieda.analysis.words import Folder, Stemmer, is_function_word
+from jieda.analysis.words import Stemmer, fold_text, is_function_word
 from jieda.disk import read_plain
 from jieda.errors import SettingsError
 from jieda.han import has_han
@@ -124,9 +124,9 @@ def dictionary_arrays(headwords: Iterable[Headword]) -> dict[str, Array]:
 
 def _pairs(headwords: Iterable[Headword]) -> Iterator[tuple[str, str, int]]:
     """Yield a folded Chinese word, the stems of a meaning, and the meaning's rank."""
-    folder, stemmer = Folder(), Stemmer()
+    stemmer = Stemmer()
     for one in headwords:
-        word = folder.fold(one.word).text
+        word = fold_text(one.word).text
         for rank, meaning in enumerate(one.meanings):
             letters = (character if character.isalnum() else " " for character in meaning.casefold())
             words = [each for each in "".join(letters).split() if not is_function_word(each)]

