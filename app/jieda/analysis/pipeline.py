@@ -49,7 +49,7 @@ class Analyzer:
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
         self._english = english_words()
-        self._cached_word = lru_cache(CACHED_WORDS)(self._word_or_code)
+        self._cached_word = lru_cache(CACHED_WORDS)(self._split_word)
         self._cached = lru_cache(CACHED_TEXTS)(self._analyze)
 
     def analyze(self, text: str) -> Analysis:
@@ -85,14 +85,14 @@ class Analyzer:
         for found, start, is_han in split_runs(whole):
             if separates(whole[end:start]):
                 apart.append(atoms)
-            parts = self._han(found) if is_han else self._word(found)
+            parts = self._split_han(found) if is_han else self._split_cached(found)
             pieces.append(_piece((parts, start, starts, ends)))
             end, atoms = start + len(found), atoms + len(parts.words)
         return Analysis(tuple(pieces), frozenset(apart))
 
-    def _han(self, text: str) -> Parts:
+    def _split_han(self, text: str) -> Parts:
         words = [*self._chinese.words(text)]
-        of_grams, spans = (_cached_grams if len(text) <= LONGEST_CACHED else _grams)(len(text))
+        of_grams, spans = (_cached_gram_offsets if len(text) <= LONGEST_CACHED else _gram_offsets)(len(text))
         grams = [""] * (2 * len(text) - 1)
         grams[::2] = text
         grams[1::2] = map(add, text, text[1:])
@@ -103,14 +103,14 @@ class Analyzer:
         terms = terms_of(texts, kinds)
         return Parts(RunKind.HAN, texts, kinds, terms, offsets, characters, characters, spans)
 
-    def _word(self, text: str) -> Parts:
-        return self._cached_word(text) if len(text) <= LONGEST_CACHED else self._word_or_code(text)
+    def _split_cached(self, text: str) -> Parts:
+        return self._cached_word(text) if len(text) <= LONGEST_CACHED else self._split_word(text)
 
-    def _word_or_code(self, text: str) -> Parts:
+    def _split_word(self, text: str) -> Parts:
         folded = text.casefold()
         if not is_code(text):
             stem = self._stemmer.stem(folded)
-            offsets, spans = _whole(len(text))
+            offsets, spans = _word_offsets(len(text))
             texts = (folded, stem)
             terms = terms_of(texts, OF_A_WORD)
             return Parts(RunKind.WORD, texts, OF_A_WORD, terms, offsets, texts[:1], texts[1:], spans)
@@ -141,19 +141,19 @@ class Analyzer:
 
 
 @lru_cache(LONGEST_CACHED)
-def _whole(length: int) -> tuple[Offsets, Spans]:
+def _word_offsets(length: int) -> tuple[Offsets, Spans]:
     """Return the offsets of the two tokens of a word, and the span of its one atom."""
     return (0, length, 0, length), ((0, length),)
 
 
-def _grams(length: int) -> tuple[Offsets, Spans]:
+def _gram_offsets(length: int) -> tuple[Offsets, Spans]:
     """Return the offsets of the characters and pairs of a Han run, and the spans of its characters."""
     spans = tuple((at, at + 1) for at in range(length))
     pairs = ((at, at + 1, at, at + 2) for at in range(length - 1))
     return (*chain.from_iterable(pairs), length - 1, length), spans
 
 
-_cached_grams = lru_cache(LONGEST_CACHED)(_grams)
+_cached_gram_offsets = lru_cache(LONGEST_CACHED)(_gram_offsets)
 
 
 class Mention(NamedTuple):
@@ -193,9 +193,9 @@ class Glossary:
         self._root = _GlossaryNode()
         for number, group in enumerate(self.groups):
             for word in group.words:
-                self._put(analyzer.analyze(word), number)
+                self._add(analyzer.analyze(word), number)
 
-    def _put(self, analysis: Analysis, group: int) -> None:
+    def _add(self, analysis: Analysis, group: int) -> None:
         node = self._root
         for length, stem in enumerate(analysis.stems, 1):
             node = node.following.setdefault(stem, _GlossaryNode())
@@ -222,7 +222,7 @@ class Glossary:
         for first, stem in enumerate(stems):
             if (node := starting.get(stem)) is None:
                 continue
-            end, groups = _longest(node, stems, first + 1, analysis.apart)
+            end, groups = _longest_member(node, stems, first + 1, analysis.apart)
             if end > furthest:
                 furthest = end
                 for group in groups:
@@ -236,7 +236,7 @@ class Glossary:
             yield Token(str(group), spans[first][0], spans[last][1], TokenKind.CONCEPT)
 
 
-def _longest(
+def _longest_member(
     node: _GlossaryNode, stems: Sequence[str], end: int, apart: Container[int]
 ) -> tuple[int, Sequence[int]]:
     """Return the atom after the longest member that continues from `node`, or 0 if there is none, and its groups.

@@ -138,7 +138,7 @@ class Piece(NamedTuple):
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        return self._moved(self.parts.tokens)
+        return self._in_original(self.parts.tokens)
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
@@ -151,9 +151,9 @@ class Piece(NamedTuple):
         )
 
     def of_kind(self, kind: TokenKind) -> tuple[Token, ...]:
-        return self._moved(token for token in self.parts.tokens if token.kind is kind)
+        return self._in_original(token for token in self.parts.tokens if token.kind is kind)
 
-    def _moved(self, tokens: Iterable[Token]) -> tuple[Token, ...]:
+    def _in_original(self, tokens: Iterable[Token]) -> tuple[Token, ...]:
         _, at, starts, ends = self
         return tuple(
             [
@@ -232,7 +232,7 @@ def name_spans(text: str) -> Iterator[tuple[str, int, int]]:
 
     `torch.cuda.OutOfMemoryError` yields itself, `torch`, `cuda`, `OutOfMemoryError` and `cuda.OutOfMemoryError`.
     """
-    pieces = [(start, end) for start, end in _pieces(text) if WORTH_FINDING.search(text[start:end])]
+    pieces = [(start, end) for start, end in _name_pieces(text) if WORTH_FINDING.search(text[start:end])]
     whole = canonical(text.strip("[]#*$@/~"))
     if whole:
         yield whole, 0, len(text)
@@ -247,7 +247,7 @@ def name_spans(text: str) -> Iterator[tuple[str, int, int]]:
             yield name, start, last
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
+def _name_pieces(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for separator in BETWEEN_NAMES.finditer(text):
         if separator.start() > start:

@@ -185,10 +185,10 @@ class ChineseTokenizer:
         self._jieba.initialized = True
         for line in dictionary:
             word, _, frequency = line.partition(" ")
-            self._read_words(word)
+            self._load_words(word)
             self._jieba.add_word(word, int(frequency) if frequency.strip() else None)
 
-    def _read_words(self, text: str) -> None:
+    def _load_words(self, text: str) -> None:
         """Load the words that begin with a character of `text` into jieba's table: each word with its frequency, each
         proper prefix of a word with 0."""
         for character in set(text) - self._read:
@@ -208,17 +208,17 @@ class ChineseTokenizer:
         """
         frequency = self._jieba.FREQ.get
         if not self._read.issuperset(run):
-            self._read_words(run)
+            self._load_words(run)
         for known in KNOWN.finditer(run):
             at, text = known.start(), known.group()
-            for start, end in self._likeliest(text):
+            for start, end in self._segment(text):
                 for length in range(2, min(end - start, 4)):
                     for first in range(start, end - length + 1):
                         if frequency(text[first : first + length]):
                             yield at + first, at + first + length
                 yield at + start, at + end
 
-    def _likeliest(self, text: str) -> Iterator[tuple[int, int]]:
+    def _segment(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the spans of two or more characters of the likeliest segmentation of `text`: the one with the greatest
         product of word frequencies; among equals, the one with the longest first word."""
         frequency, total = self._jieba.FREQ.get, log(self._jieba.total)
@@ -248,7 +248,7 @@ class ChineseTokenizer:
         return frozenset(NAMES.findall(self._lines.decode()))
 
     def __contains__(self, word: str) -> bool:
-        self._read_words(word[:1])
+        self._load_words(word[:1])
         return bool(self._jieba.FREQ.get(word, 0))
 
 

@@ -32,14 +32,14 @@ def shelf_key(summary: Summary, lang: Language, taxonomy: Taxonomy) -> bytes:
     known = framework in taxonomy.framework
     name = taxonomy.framework[framework].name[lang] if known else framework
     newest = version_of(beside_framework(name, edition.applies_to))
-    pieces = [_number(frameworks.index(framework) if known else len(frameworks)), framework.encode(), b"\0"]
+    pieces = [_sortable(frameworks.index(framework) if known else len(frameworks)), framework.encode(), b"\0"]
     # If one version is a prefix of another, the shorter one comes first.
-    pieces += [b"\1" + _number(LARGEST - min(part, LARGEST)) for part in newest]
+    pieces += [b"\1" + _sortable(LARGEST - min(part, LARGEST)) for part in newest]
     pieces += [b"\0", edition.title.encode("utf-8", "surrogatepass"), b"\0"]
-    return b"".join(pieces) + _number(LARGEST - summary.updated.toordinal())
+    return b"".join(pieces) + _sortable(LARGEST - summary.updated.toordinal())
 
 
-def _number(number: int) -> bytes:
+def _sortable(number: int) -> bytes:
     """Encode a number as bytes that sort like it."""
     return number.to_bytes(8, "big")
 
@@ -88,20 +88,22 @@ Count = Callable[[Select], int]
 def put_entries(connection: sqlite3.Connection, summaries: Iterable[Summary], taxonomy: Taxonomy) -> None:
     """Insert entries into the tables. Raises sqlite3.Error."""
     for summary in summaries:
-        connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", _places(summary, taxonomy))
-        connection.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?, ?)", _tags(summary))
+        connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", _order_rows(summary, taxonomy))
+        connection.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?, ?)", _tag_rows(summary))
 
 
 def remove_entries(connection: sqlite3.Connection, summaries: Iterable[Summary], taxonomy: Taxonomy) -> None:
     """Delete entries, given exactly as they were inserted, from the tables. Raises sqlite3.Error."""
     for summary in summaries:
         connection.executemany(
-            "DELETE FROM orders WHERE list = ? AND rank = ? AND entry = ?", _places(summary, taxonomy)
+            "DELETE FROM orders WHERE list = ? AND rank = ? AND entry = ?", _order_rows(summary, taxonomy)
         )
-        connection.executemany("DELETE FROM tags WHERE facet = ? AND value = ? AND entry = ?", _tags(summary))
+        connection.executemany(
+            "DELETE FROM tags WHERE facet = ? AND value = ? AND entry = ?", _tag_rows(summary)
+        )
 
 
-def _places(summary: Summary, taxonomy: Taxonomy) -> Iterator[tuple[str, object, str]]:
+def _order_rows(summary: Summary, taxonomy: Taxonomy) -> Iterator[tuple[str, object, str]]:
     entry_id, latest = summary.id, -summary.updated.toordinal()
     yield ALL, 0, entry_id
     yield LATEST, latest, entry_id
@@ -115,7 +117,7 @@ def _places(summary: Summary, taxonomy: Taxonomy) -> Iterator[tuple[str, object,
             yield f"stale {lang}", 0, entry_id
 
 
-def _tags(summary: Summary) -> list[tuple[str, str, str]]:
+def _tag_rows(summary: Summary) -> list[tuple[str, str, str]]:
     return [(facet, value, summary.id) for facet, values in facet_values(summary).items() for value in values]
 
 
@@ -219,11 +221,11 @@ class Catalog:
         """Return at most `most` entries that share tags with an entry, those that share most first; none of
         `without`."""
         own = self.summary(entry_id)
-        tags = [tag for tag in _tags(own) if tag[0] in ALIKE_FACETS]
+        tags = [tag for tag in _tag_rows(own) if tag[0] in ALIKE_FACETS]
         left_out = (entry_id, *without)
         query = (
             "SELECT entry FROM tags WHERE (facet, value) IN "  # noqa: S608 - only question marks
-            f"(VALUES {_marks(tags, '(?, ?)')}) AND entry NOT IN ({_marks(left_out)}) "
+            f"(VALUES {_placeholders(tags, '(?, ?)')}) AND entry NOT IN ({_placeholders(left_out)}) "
             "GROUP BY entry ORDER BY ? * COUNT(*) + ? * (substr(entry, 1, ?) = ?) DESC, entry LIMIT ?"
         )
         framework = f"{own.framework}/"
@@ -236,7 +238,7 @@ class Catalog:
         self, order: str, filters: Filters = EVERYTHING, until: int | None = None
     ) -> Sequence[Summary]:
         """Return the entries of a list that pass the filters, up to a rank."""
-        narrowed, given = _narrowed(filters)
+        narrowed, given = _conditions(filters)
         if until is not None:
             narrowed, given = f" AND rank <= ?{narrowed}", [until, *given]
         query = f"SELECT entry FROM orders AS listed WHERE list = ?{narrowed} ORDER BY rank, entry"  # noqa: S608 - as above
@@ -247,12 +249,12 @@ class Catalog:
         return int(self._ask(f"SELECT COUNT(*) FROM ({query})", given)[0][0])  # noqa: S608 - as above
 
     def _count(self, filters: Filters, facet: str) -> Mapping[str, int]:
-        narrowed, given = _narrowed(filters)
+        narrowed, given = _conditions(filters)
         query = f"SELECT value, COUNT(*) FROM tags AS listed WHERE facet = ?{narrowed} GROUP BY value"  # noqa: S608 - as above
         return {value: int(count) for value, count in self._ask(query, (facet, *given))}
 
 
-def _narrowed(filters: Filters) -> tuple[str, list[object]]:
+def _conditions(filters: Filters) -> tuple[str, list[object]]:
     """Return filters as SQL conditions on `listed`, and their parameters."""
     conditions, given = "", list[object]()
     tags = [(facet, "", filters.facet(facet)) for facet in FACETS] + [(HOLDS, "NOT ", filters.ruled_out)]
@@ -260,7 +262,7 @@ def _narrowed(filters: Filters) -> tuple[str, list[object]]:
         if values:
             conditions += (
                 f" AND {negated}EXISTS (SELECT 1 FROM tags AS held "  # noqa: S608 - only question marks
-                f"WHERE held.facet = ? AND held.value IN ({_marks(values)}) AND held.entry = listed.entry)"
+                f"WHERE held.facet = ? AND held.value IN ({_placeholders(values)}) AND held.entry = listed.entry)"
             )
             given += [facet, *values]
     if filters.edition is not None:
@@ -272,5 +274,5 @@ def _narrowed(filters: Filters) -> tuple[str, list[object]]:
     return conditions, given
 
 
-def _marks(values: Sequence[object], mark: str = "?") -> str:
+def _placeholders(values: Sequence[object], mark: str = "?") -> str:
     return ", ".join([mark] * len(values))

@@ -56,7 +56,7 @@ class Library(Catalog):
 
     def __post_init__(self) -> None:
         super().__init__(self.ask, self.summary)
-        self._recent: ByteCache[str, Entry] = ByteCache(RECENT_CHARACTERS, _characters)
+        self._recent: ByteCache[str, Entry] = ByteCache(RECENT_CHARACTERS, _count_characters)
         self.entries: Mapping[str, Entry] = _Entries(self)
         self.taxonomy, self.glossary = self.vocabulary.taxonomy, self.vocabulary.glossary
         self.dictionary = self.vocabulary.dictionary
@@ -141,5 +141,5 @@ class _Entries(Mapping[str, Entry]):
         return len(self._library)
 
 
-def _characters(entry: Entry) -> int:
+def _count_characters(entry: Entry) -> int:
     return sum(len(edition.raw) for edition in entry.editions.values())

@@ -173,7 +173,7 @@ def compile_formats(failures: Failures) -> Formats:
         for words in (*_PYTHON_CLUES, *endings, *map(_longest_word, failures.remote))
     }
     return Formats(
-        prefix=_prefixes(failures, level),
+        prefix=_compile_prefixes(failures, level),
         repeats=_compile_any(_pattern_of(line, REPEATS) for line in failures.repeats),
         message_fields=failures.message_fields,
         level_fields=failures.level_fields,
@@ -185,7 +185,7 @@ def compile_formats(failures: Failures) -> Formats:
         exception=re.compile(rf"{before}({name})(?::\s?(.*)|\s*)$"),
         raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
         clues=clues,
-        digits=_digits(failures),
+        digits=_digit_table(failures),
         trouble=tuple(
             (
                 max(word.casefold().split(), key=len),
@@ -197,7 +197,7 @@ def compile_formats(failures: Failures) -> Formats:
     )
 
 
-def _digits(failures: Failures) -> Mapping[int, str]:
+def _digit_table(failures: Failures) -> Mapping[int, str]:
     literals = (
         part.literal or ""
         for each in failures.prefixes
@@ -223,7 +223,7 @@ def _compile_any(patterns: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile(alternatives) if alternatives else None
 
 
-def _prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:
+def _compile_prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:
     """Return one pattern of all prefixes; the group `source` holds prefixes that name the process of the line."""
     grammar = replace(PREFIXES, closed={**PREFIXES.closed, "level": level})
 
@@ -326,7 +326,7 @@ def _classify(line: str, folded: str, formats: Formats, families: Sequence[Famil
     """Classify `line`; `folded` is the line case-folded, `families` are those that occur in the log."""
     if _HEADER in line:
         return _HEADER_READ
-    if ("File " in line or ".py" in line or "frame #" in line) and (frame := _frame(line)):
+    if ("File " in line or ".py" in line or "frame #" in line) and (frame := _read_frame(line)):
         return frame
     if formats.remote and "(" in line and (found := formats.remote.match(line)):
         return LineRead(LineKind.REMOTE, found[found.lastindex] if found.lastindex else "")
@@ -335,9 +335,9 @@ def _classify(line: str, folded: str, formats: Formats, families: Sequence[Famil
     if " of the " in line and any(words in line for words in _CHAINS):
         return _CHAIN_READ
     return (
-        _exception(line, formats)
-        or _family_line(line, folded, families)
-        or _mentioned_exception(line)
+        _read_exception(line, formats)
+        or _read_family(line, folded, families)
+        or _read_mention(line)
         or TEXT_READ
     )
 
@@ -351,14 +351,14 @@ def raised_at_the_end(line: str) -> LineRead | None:
     return LineRead(LineKind.EXCEPTION, found[1], found[2] or "", verbatim=True) if found else None
 
 
-def _frame(line: str) -> LineRead | None:
+def _read_frame(line: str) -> LineRead | None:
     for pattern in _FRAMES:
         if found := pattern.match(line):
             return LineRead(LineKind.FRAME, found[1], (found[3] or "").strip(), int(found[2] or 0))
     return None
 
 
-def _exception(line: str, formats: Formats) -> LineRead | None:
+def _read_exception(line: str, formats: Formats) -> LineRead | None:
     found = formats.exception.match(line) or (_LOWERED.match(line) if "error: " in line else None)
     if found is None:
         return None
@@ -366,7 +366,7 @@ def _exception(line: str, formats: Formats) -> LineRead | None:
     return LineRead(LineKind.EXCEPTION, type_, message.strip(), 0, True)
 
 
-def _family_line(line: str, folded: str, families: Sequence[FamilyLine]) -> LineRead | None:
+def _read_family(line: str, folded: str, families: Sequence[FamilyLine]) -> LineRead | None:
     for family in families:
         if family.line.anchor in folded and (message := family.find(line)):
             return LineRead(LineKind.FAMILY, family.name, message)
@@ -375,7 +375,7 @@ def _family_line(line: str, folded: str, families: Sequence[FamilyLine]) -> Line
     return None
 
 
-def _mentioned_exception(line: str) -> LineRead | None:
+def _read_mention(line: str) -> LineRead | None:
     """Find an exception named in the middle of a line, as in prose or in a message of another system."""
     if ("Error" not in line and "Exception" not in line) or _NOT_RAISED_HERE.search(line):
         return None

@@ -186,7 +186,7 @@ class _StreamReader:
         elif read.kind is LineKind.HEADER or read.kind is LineKind.REMOTE:
             self._begin_traceback(read, number, times)
         elif read.kind is LineKind.TEXT:
-            self._text(self._texts[place], number, times)
+            self._add_text(self._texts[place], number, times)
         elif read.kind is LineKind.RAISING:
             self._raising = (read.name, number, times)
         elif read.kind is not LineKind.CHAIN:
@@ -212,7 +212,7 @@ class _StreamReader:
         if read.kind is LineKind.REMOTE:
             self._remote = (read.name or (self._remote[0] if self._remote else ""), number, times)
 
-    def _text(self, text: str, number: int, times: int) -> None:
+    def _add_text(self, text: str, number: int, times: int) -> None:
         if self._frames and (read := raised_at_the_end(text)):
             self._add_exception(read, number, times)
         elif self._unfinished():
@@ -236,7 +236,7 @@ class _StreamReader:
         self._raising = None
         frames = self._take_frames()
         if not message and type_ == "AssertionError":
-            message = self._assertion(frames)
+            message = self._find_condition(frames)
         self._add(LoggedFailure(type_, message, number, times, frames, read.verbatim))
 
     def _add_raising(self) -> None:
@@ -245,7 +245,7 @@ class _StreamReader:
             self._add(LoggedFailure(name, "", number, times, self._take_frames(), verbatim=True))
         self._raising = None
 
-    def _assertion(self, frames: tuple[Frame, ...]) -> str:
+    def _find_condition(self, frames: tuple[Frame, ...]) -> str:
         """Return the condition of a bare AssertionError, if the log shows it."""
         if frames:
             return frames[-1].source

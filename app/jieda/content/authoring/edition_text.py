@@ -19,7 +19,7 @@ from jieda.taxonomy import Taxonomy
 def edition_text(front: FrontMatter, body: str) -> str:
     """Return a whole file: fields in the order of docs/content-format.md, a blank line, and the body with one line
     end."""
-    return f"---\n{''.join(_fields(front))}---\n\n{body.strip(chr(10))}\n"
+    return f"---\n{''.join(_write_fields(front))}---\n\n{body.strip(chr(10))}\n"
 
 
 def quote(text: str) -> str:
@@ -29,7 +29,7 @@ def quote(text: str) -> str:
 
 def format_list(name: str, values: Iterable[str]) -> str:
     """Return a field whose value is a list of texts, one per line."""
-    return _block(name, map(quote, values))
+    return _format_block(name, map(quote, values))
 
 
 def signature_data(signature: Signature) -> str | dict[str, object]:
@@ -58,20 +58,20 @@ def validity_data(validity: Validity) -> dict[str, dict[str, str]]:
     return {name: value for name, value in data.items() if value}
 
 
-def _fields(front: FrontMatter) -> Iterator[str]:
+def _write_fields(front: FrontMatter) -> Iterator[str]:
     yield f"title: {quote(front.title)}\n"
     yield f"kind: {front.kind}\n"
     yield format_list("topics", front.topics)
     yield format_list("error_types", front.error_types)
     if front.signatures or front.kind is Kind.ERROR:
-        yield _block("signatures", (_flow(signature_data(each)) for each in front.signatures))
+        yield _format_block("signatures", (_format_flow(signature_data(each)) for each in front.signatures))
     if front.symptoms or front.kind is Kind.ERROR:
         yield format_list("symptoms", front.symptoms)
     yield format_list("aliases", front.aliases)
     if front.applies_to:
         yield f"applies_to: {quote(front.applies_to)}\n"
     for name, value in validity_data(front.validity).items():
-        yield f"{name}: {_flow(value)}\n"
+        yield f"{name}: {_format_flow(value)}\n"
     if front.applies_anywhere:
         yield "applies_anywhere: true\n"
     yield format_list("related", front.related)
@@ -92,17 +92,17 @@ def _sources(sources: Iterable[Source]) -> str:
     return "source:\n" + "".join(f"  - {item}\n" for item in items)
 
 
-def _block(name: str, items: Iterable[str]) -> str:
+def _format_block(name: str, items: Iterable[str]) -> str:
     lines = "".join(f"  - {item}\n" for item in items)
     return f"{name}:\n{lines}" if lines else f"{name}: []\n"
 
 
-def _flow(value: object) -> str:
+def _format_flow(value: object) -> str:
     """Return a value on one line, with each text in quotes."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_flow(each)}" for name, each in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {_format_flow(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(_format_flow, value)) + "]"
     return quote(value) if isinstance(value, str) else str(value)
 
 
@@ -187,10 +187,10 @@ def known_skeletons(
     for lang in Language:
         todo = _BODY[lang]["symptom"]
         log = f"{todo}\n\n{fence}text\n{known.text}\n{fence}"
-        bodies[lang] = _body(known.kind, lang).replace(todo, log, 1)
+        bodies[lang] = _skeleton_body(known.kind, lang).replace(todo, log, 1)
     editions = {}
     for lang, body in bodies.items():
-        front = _front(taxonomy, framework, known.kind, lang, today)
+        front = _skeleton_front(taxonomy, framework, known.kind, lang, today)
         front = replace(
             front,
             title=known.title,
@@ -225,10 +225,12 @@ def write_skeletons(
 
 def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> str:
     """Return the skeleton of one edition: front matter with every useful field, and the sections its kind needs."""
-    return edition_text(_front(taxonomy, framework, kind, lang, today), _body(kind, lang))
+    return edition_text(_skeleton_front(taxonomy, framework, kind, lang, today), _skeleton_body(kind, lang))
 
 
-def _front(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> FrontMatter:
+def _skeleton_front(
+    taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date
+) -> FrontMatter:
     tag = taxonomy.framework[framework]
     address = tag.repository or tag.homepage or "https://example.com/"
     return FrontMatter(
@@ -242,6 +244,6 @@ def _front(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today
     )
 
 
-def _body(kind: Kind, lang: Language) -> str:
+def _skeleton_body(kind: Kind, lang: Language) -> str:
     titles = {row.key: row.title(lang) for row in SECTIONS}
     return "\n".join(f"## {titles[key]}\n\n{_BODY[lang][key]}\n" for key in SKELETON_SECTIONS[kind])

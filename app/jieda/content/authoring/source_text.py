@@ -231,7 +231,7 @@ def _with_field(text: str, key: str, written: str, after: str) -> str:
 def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
     """Stamp both editions of each entry as in sync; return the files that changed. Raises AuthoringError, before
     anything is written, for an id that is not an entry or has one edition only."""
-    twins = [_twins(corpus, entry_id) for entry_id in ids]
+    twins = [_require_twins(corpus, entry_id) for entry_id in ids]
     stamped = {
         file.path: _stamp_file(file, editions[lang.other].digest)
         for editions in twins
@@ -248,7 +248,7 @@ def twin_ids(corpus: Corpus) -> tuple[str, ...]:
     return tuple(entry_id for entry_id, editions in corpus.by_id.items() if len(editions) == 2)
 
 
-def _twins(corpus: Corpus, entry_id: str) -> Editions:
+def _require_twins(corpus: Corpus, entry_id: str) -> Editions:
     editions = corpus.by_id.get(entry_id)
     if editions is None:
         raise AuthoringError(f"{entry_id} is not an entry that can be read; see `jieda check`")

@@ -59,7 +59,7 @@ class ContentFolder:
             for where, content in files.items():
                 self._write_aside(where, content)
             for where in files:
-                self._put(where)
+                self._rename_into_place(where)
                 done.append(where)
         except OSError as error:
             self._discard(files.keys() - set(done))
@@ -78,8 +78,8 @@ class ContentFolder:
         with self._folder(where, make=True) as (folder, name):
             self._check_target(folder, name)
             with suppress(FileNotFoundError):  # of an earlier, interrupted attempt
-                os.unlink(_hidden(name), dir_fd=folder)
-            descriptor = os.open(_hidden(name), _NEW, 0o644, dir_fd=folder)
+                os.unlink(_temporary_name(name), dir_fd=folder)
+            descriptor = os.open(_temporary_name(name), _NEW, 0o644, dir_fd=folder)
             with os.fdopen(descriptor, "wb") as opened:
                 opened.write(content)
                 opened.flush()
@@ -89,11 +89,11 @@ class ContentFolder:
         """Remove temporary files: on a full disk they would take the space that somebody is about to free."""
         for where in unwritten:
             with suppress(OSError), self._folder(where, make=False) as (folder, name):
-                os.unlink(_hidden(name), dir_fd=folder)
+                os.unlink(_temporary_name(name), dir_fd=folder)
 
-    def _put(self, where: str) -> None:
+    def _rename_into_place(self, where: str) -> None:
         with self._folder(where, make=False) as (folder, name):
-            os.replace(_hidden(name), name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.replace(_temporary_name(name), name, src_dir_fd=folder, dst_dir_fd=folder)
 
     @staticmethod
     def _check_target(folder: int, name: str) -> None:
@@ -138,7 +138,7 @@ def opened(directory: Path) -> Iterator[ContentFolder]:
         os.close(root)
 
 
-def _hidden(name: str) -> str:
+def _temporary_name(name: str) -> str:
     # Hidden files are skipped when content is read.
     return f".{name}.new"
 
@@ -204,18 +204,18 @@ def _prepare(step: Step, asides: ExitStack) -> Callable[[], _Undo]:
     """Return a function that does the step and returns a function that undoes it."""
     if isinstance(step, Rename):
         return lambda: _rename(step.source, step.target)
-    new = _aside(step.path, asides)
+    new = _make_temporary(step.path, asides)
     new.write_bytes(step.content)
     if isinstance(step, Create):
         new.chmod(0o644)
         return lambda: _rename(new, step.path)
-    kept = _aside(step.path, asides)
+    kept = _make_temporary(step.path, asides)
     shutil.copy2(step.path, kept)
     shutil.copystat(step.path, new)
     return lambda: _exchange(new, step.path, kept)
 
 
-def _aside(path: Path, asides: ExitStack) -> Path:
+def _make_temporary(path: Path, asides: ExitStack) -> Path:
     """Create a temporary file beside `path`, hidden from readers of content; `asides` removes it."""
     handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
@@ -293,10 +293,10 @@ class FileChange:
 
 def patch_of(changes: Iterable[FileChange]) -> str:
     """Return the patch of some changes, empty if nothing changes."""
-    return "".join(line for change in changes if change.before != change.after for line in _file(change))
+    return "".join(line for change in changes if change.before != change.after for line in _diff_file(change))
 
 
-def _file(change: FileChange) -> Iterator[str]:
+def _diff_file(change: FileChange) -> Iterator[str]:
     yield f"diff --git a/{change.where} b/{change.where}\n"
     if change.before is None:
         yield "new file mode 100644\n"

@@ -182,7 +182,7 @@ def check_out(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
             copy = Path(folder) / str(number)
             copy.mkdir()
             _copy(directory, copy)
-            changed.update(_take_back(repository, commit, directory.resolve(), copy))
+            changed.update(_restore(repository, commit, directory.resolve(), copy))
             copies.append(copy)
         yield Earlier(tuple(copies), frozenset(changed))
 
@@ -198,7 +198,7 @@ def _copy(directory: Path, target: Path) -> None:
                 shutil.copy2(source, copy, follow_symlinks=False)
 
 
-def _take_back(repository: Repository, commit: str, directory: Path, copy: Path) -> Iterator[str]:
+def _restore(repository: Repository, commit: str, directory: Path, copy: Path) -> Iterator[str]:
     """Replace changed files in a copy by those of an earlier commit; yield the paths that differ."""
     if not directory.is_relative_to(repository.root):
         return

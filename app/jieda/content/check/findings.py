@@ -96,7 +96,7 @@ def repeated_words(glossary: str) -> Iterator[tuple[int, str]]:
     spacing are ignored. A group in a later content directory extends a shipped one by naming one of its words."""
     first: dict[str, PlacedWord] = {}
     for word in placed_words(glossary):
-        earlier = first.setdefault(_same(word.text), word)
+        earlier = first.setdefault(_normalize(word.text), word)
         if earlier.group != word.group:
             yield (
                 word.line,
@@ -104,7 +104,7 @@ def repeated_words(glossary: str) -> Iterator[tuple[int, str]]:
             )
 
 
-def _same(word: str) -> str:
+def _normalize(word: str) -> str:
     return _SPACING.sub(" ", unicodedata.normalize("NFKC", word).casefold())
 
 

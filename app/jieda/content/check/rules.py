@@ -181,14 +181,14 @@ def duplicate_names(corpus: Corpus) -> Iterator[RuleFinding]:
     for file in corpus.files:
         for field, names in (("title", (file.front.title,)), ("aliases", file.front.aliases)):
             for name in names:
-                owner = owners.setdefault(_fold(name), file.id)
+                owner = owners.setdefault(_normalize(name), file.id)
                 if owner != file.id:
                     message = f"`{field}`: {name!r} is also a title or alias of {owner}"
                     yield RuleFinding(file.where, file.line(field), message)
 
 
 @lru_cache(maxsize=1 << 17)
-def _fold(name: str) -> str:
+def _normalize(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
@@ -229,9 +229,9 @@ def check_entry(corpus: Corpus, entry_id: str) -> tuple[Problem, ...]:
     for name, find in FILE_RULES.items():
         for file in editions.values():
             found = (RuleFinding(file.where, line, message) for line, message in find(corpus, file))
-            problems += [_problem(corpus, name, each) for each in found]
+            problems += [_make_problem(corpus, name, each) for each in found]
     for name, compare in TWIN_RULES.items():
-        problems += [_problem(corpus, name, each, draft=half_drafted) for each in compare(editions)]
+        problems += [_make_problem(corpus, name, each, draft=half_drafted) for each in compare(editions)]
     return tuple(problems)
 
 
@@ -242,10 +242,10 @@ def check_between(corpus: Corpus, signatures: SignatureHolders, matches: Matches
     found += [("signature", each) for each in overreaching_signatures(corpus, signatures, matches)]
     found += [("signature", each) for each in long_signatures(signatures)]
     found += [("shared", each) for each in shared_signatures(corpus, signatures, matches)]
-    return tuple(_problem(corpus, rule, finding) for rule, finding in found)
+    return tuple(_make_problem(corpus, rule, finding) for rule, finding in found)
 
 
-def _problem(corpus: Corpus, rule: str, finding: RuleFinding, *, draft: bool = False) -> Problem:
+def _make_problem(corpus: Corpus, rule: str, finding: RuleFinding, *, draft: bool = False) -> Problem:
     draft = draft or names_draft(corpus, f"{finding.where} {finding.message}")
     return Problem(finding.where, finding.line, rule, finding.message, served=True, draft=draft)
 

@@ -85,17 +85,17 @@ class Rendered:
 def parse_body(markdown: str, lang: Language, framework: str, first_line: int) -> Body:
     """Parse a body that starts on line `first_line` of its file. Any text is a valid body."""
     tokens = _parser().parse(markdown)
-    _leave_plain(tokens)
+    _mark_plain_code(tokens)
     return Body(
         markdown=markdown,
         headings=_place_headings(tokens, lang, first_line),
         links=tuple(_read_links(tokens, lang, framework, first_line)),
         tokens=tuple(tokens),
-        code=tuple(text for text, _ in _code(tokens)),
-        code_spans=tuple(text for text, is_span in _code(tokens) if is_span),
+        code=tuple(text for text, _ in _find_code(tokens)),
+        code_spans=tuple(text for text, is_span in _find_code(tokens) if is_span),
         first_line=first_line,
         starts_with_section=bool(tokens) and _opens_section(tokens[0]),
-        unrendered=tuple(_unrendered(tokens, first_line)),
+        unrendered=tuple(_find_unrendered(tokens, first_line)),
     )
 
 
@@ -107,14 +107,14 @@ def render_body(body: Body, keep: Keep) -> Rendered:
     html = [write_html(body.tokens[: starts[0] if starts else None], keep)]
     for start, end in pairwise([*starts, len(body.tokens)]):
         opening, tokens = body.tokens[start], body.tokens[start + 3 : end]
-        last_line = _map(body.tokens[end])[0] if end < len(body.tokens) else len(lines)
+        last_line = _line_range(body.tokens[end])[0] if end < len(body.tokens) else len(lines)
         text, code = plain_text(tokens)
         html += [write_html(body.tokens[start : start + 3], keep), write_html(tokens, keep)]
         sections.append(
             Section(
                 key=str(opening.attrs["id"]),
                 title=inline_text(body.tokens[start + 1]),
-                markdown="\n".join(lines[_map(opening)[1] : last_line]).strip("\n"),
+                markdown="\n".join(lines[_line_range(opening)[1] : last_line]).strip("\n"),
                 html=html[-1],
                 text=text,
                 code=code,
@@ -123,7 +123,7 @@ def render_body(body: Body, keep: Keep) -> Rendered:
     return Rendered("".join(html), tuple(sections))
 
 
-def _map(token: Token) -> list[int]:
+def _line_range(token: Token) -> list[int]:
     return token.map or [0, 0]
 
 
@@ -132,7 +132,7 @@ def _opens_section(token: Token) -> bool:
     return token.type == "heading_open" and token.level == 0 and token.meta.get("level", token.tag) == "h2"
 
 
-def _leave_plain(tokens: list[Token]) -> None:
+def _mark_plain_code(tokens: list[Token]) -> None:
     """Mark the code blocks after the first MOST_COLORED characters of code as plain."""
     before = 0
     for token in tokens:
@@ -156,14 +156,14 @@ def _place_headings(tokens: list[Token], lang: Language, first_line: int) -> tup
         opening.attrs["id"] = anchor
         opening.tag = tokens[index + 2].tag = f"h{max(written, 2)}"
         heading = Heading(max(written, 2), text, anchor)
-        line = _map(opening)[0] + first_line
+        line = _line_range(opening)[0] + first_line
         placed.append(PlacedHeading(heading, written, line, section, key is not None))
     return tuple(placed)
 
 
 def _read_links(tokens: list[Token], lang: Language, framework: str, first_line: int) -> Iterator[Link]:
     for block in tokens:
-        line = _map(block)[0] + first_line
+        line = _line_range(block)[0] + first_line
         for token in block.children or ():
             line += token.type in BREAKS
             if token.type == "link_open":
@@ -182,10 +182,10 @@ _TAG = re.compile(
 )
 
 
-def _unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int, str]]:
+def _find_unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int, str]]:
     for at, block in enumerate(tokens):
         around = tokens[at - 2].type if at > 1 else ""
-        line = _map(block)[0] + first_line
+        line = _line_range(block)[0] + first_line
         if around == "list_item_open" and _BOX.match(block.content):
             yield line, "a task-list box is shown as `[ ]`: write a plain list"
         elif around == "blockquote_open" and (alert := _ALERT.match(block.content)):
@@ -199,7 +199,7 @@ def _unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int,
                 )
 
 
-def _code(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:
+def _find_code(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:
     for token in tokens:
         if token.type in CODE_BLOCKS:
             yield token.content.removesuffix("\n"), False
@@ -264,7 +264,7 @@ class _Parser(MarkdownIt):
         return True
 
 
-def _emphasis(state: StateInline, silent: bool) -> bool:
+def _parse_emphasis(state: StateInline, silent: bool) -> bool:
     """Consume a run of `*` or `_` and record whether it may open or close; markdown-it does the pairing."""
     start, marker = state.pos, state.src[state.pos]
     if silent or marker not in "*_":
@@ -291,5 +291,5 @@ def _page_parser() -> MarkdownIt:
 @cache
 def _parser() -> MarkdownIt:
     parser = _Parser("js-default", {"html": False})
-    parser.inline.ruler.at("emphasis", _emphasis)
+    parser.inline.ruler.at("emphasis", _parse_emphasis)
     return parser

@@ -108,20 +108,20 @@ def highlight_code(code: str, language: str) -> str:
     """Return escaped HTML with `<span class>` only, whose text is exactly `code`. Code in an unknown language, or too
     long to highlight in a reasonable time, stays plain."""
     is_short = len(code) <= MOST and max(map(len, code.split("\n"))) <= MOST_IN_LINE
-    lexer = _lexer(language.lower()) if is_short else None
+    lexer = _find_lexer(language.lower()) if is_short else None
     if lexer is None or "\r" in code:
         return escape(code)
-    return _colored(code, lexer)
+    return _run_lexer(code, lexer)
 
 
 @lru_cache(64)
-def _colored(code: str, lexer: Lexer) -> str:
+def _run_lexer(code: str, lexer: Lexer) -> str:
     # Cached because twins have the same code.
     return highlight(code, lexer, _FORMATTER)
 
 
 @cache
-def _lexer(language: str) -> Lexer | None:
+def _find_lexer(language: str) -> Lexer | None:
     # Cached because Pygments walks a table of 600 lexers and imports the one it finds.
     if language in _PLAIN:
         return None
@@ -178,10 +178,10 @@ class _Place:
 def write_html(tokens: Sequence[Token], keep: Keep) -> str:
     """Write tokens as HTML; `keep` decides about entry links, anchor links and images."""
     places = (_Place(tokens, index, keep) for index in range(len(tokens)))
-    return "".join(_WRITERS.get(place.token.type, _tag)(place) for place in places)
+    return "".join(_WRITERS.get(place.token.type, _write_tag)(place) for place in places)
 
 
-def _tag(place: _Place) -> str:
+def _write_tag(place: _Place) -> str:
     token = place.token
     if token.hidden:
         return "\n" if token.nesting < 0 else ""
@@ -202,17 +202,17 @@ def _attributes(token: Token) -> str:
     return "".join(f' {name}="{escape(value)}"' for name, value in known.items() if value)
 
 
-def _inline(place: _Place) -> str:
+def _write_inline(place: _Place) -> str:
     return write_html(place.token.children or (), place.keep)
 
 
-def _code_span(place: _Place) -> str:
+def _write_code_span(place: _Place) -> str:
     text = place.token.content
     kind = "" if " " in text else flag_kind(text)
     attribute = f' class="{kind}"' if kind else ""
     before = place.tokens[place.index - 1].content[-1:] if place.index else ""
     opening = "<wbr>" if text.startswith("-") and before and before in _MAY_END else ""
-    code = _flag(text, kind) if kind else " ".join(map(_breakable_word, text.split(" ")))
+    code = _write_flag(text, kind) if kind else " ".join(map(_write_word, text.split(" ")))
     return f"{opening}<code{attribute}>{code}</code>"
 
 
@@ -221,7 +221,7 @@ def flag_kind(word: str) -> str:
     return next((name for most, name in FLAGS if len(word) <= most), "") if "-" in word else ""
 
 
-def _flag(text: str, kind: str) -> str:
+def _write_flag(text: str, kind: str) -> str:
     """Write a word with dashes; one too long for a narrow screen may break, but not after its first dashes."""
     head = _FLAG_HEAD.match(text) if kind == "long-flag" else None
     if not head:
@@ -229,14 +229,14 @@ def _flag(text: str, kind: str) -> str:
     return f'<span class="flag">{escape(head[0])}</span>{escape(text[head.end() :])}'
 
 
-def _breakable_word(word: str) -> str:
+def _write_word(word: str) -> str:
     """Write a word of code with possible line breaks after the separators in names, paths and values."""
     if word.startswith("-") and (kind := flag_kind(word)):
-        return f'<span class="{kind}">{_flag(word, kind)}</span>'
+        return f'<span class="{kind}">{_write_flag(word, kind)}</span>'
     return escape(word if len(word) <= UNBROKEN else _BREAK.sub("\\1\x00", word)).replace("\x00", "<wbr>")
 
 
-def _code_block(place: _Place) -> str:
+def _write_code_block(place: _Place) -> str:
     token = place.token
     language = (token.info.split() or [""])[0].lower()
     if not _LANGUAGE_CLASS.fullmatch(language):
@@ -248,14 +248,14 @@ def _code_block(place: _Place) -> str:
 
 def code_html(text: str, language: str = "") -> str:
     """Write the lines of a code block so that each can wrap with a hanging indent."""
-    return _LINE.sub(_line, _TAG_OR_LONG.sub(_with_breaks, highlight_code(text, language)))
+    return _LINE.sub(_wrap_line, _TAG_OR_LONG.sub(_add_breaks, highlight_code(text, language)))
 
 
-def _with_breaks(found: re.Match[str]) -> str:
+def _add_breaks(found: re.Match[str]) -> str:
     return found[0] if found[0].startswith("<") else _BREAK.sub(r"\1<wbr>", found[0])
 
 
-def _line(line: re.Match[str]) -> str:
+def _wrap_line(line: re.Match[str]) -> str:
     depth = min(len(line["lead"]) // 2 * 2, DEEPEST)
     return f'<span class="line{f" i{depth}" if depth else ""}">{line[0]}</span>'
 
@@ -267,42 +267,42 @@ def _resolve(token: Token, keep: Keep) -> Link | None:
     return link if link.kind is LinkKind.EXTERNAL else keep(link)
 
 
-def _link_open(place: _Place) -> str:
+def _open_link(place: _Place) -> str:
     link = _resolve(place.token, place.keep)
     if link is None:
         return ""
     rel = ' rel="noopener"' if link.kind is LinkKind.EXTERNAL else ""
-    return f'<a href="{escape(link.href)}"{_title(place.token)}{rel}>'
+    return f'<a href="{escape(link.href)}"{_title_attribute(place.token)}{rel}>'
 
 
-def _link_close(place: _Place) -> str:
+def _close_link(place: _Place) -> str:
     # Links do not nest, so the last one opened is the one that closes.
     before = (place.tokens[at] for at in range(place.index - 1, -1, -1))
     opened = next(token for token in before if token.type == "link_open")
     return "</a>" if _resolve(opened, place.keep) else ""
 
 
-def _image(place: _Place) -> str:
+def _write_image(place: _Place) -> str:
     alt, link = escape(inline_text(place.token)), _resolve(place.token, place.keep)
     if link is None:
         return alt
     size = f' width="{link.size[0]}" height="{link.size[1]}"' if link.size else ""
-    return f'<img src="{escape(link.href)}" alt="{alt}"{_title(place.token)}{size} loading="lazy">'
+    return f'<img src="{escape(link.href)}" alt="{alt}"{_title_attribute(place.token)}{size} loading="lazy">'
 
 
-def _title(token: Token) -> str:
+def _title_attribute(token: Token) -> str:
     title = str(token.attrs.get("title", ""))
     return f' title="{escape(title)}"' if title else ""
 
 
 _WRITERS: Mapping[str, Callable[[_Place], str]] = {
-    "inline": _inline,
-    "code_inline": _code_span,
-    "fence": _code_block,
-    "code_block": _code_block,
-    "link_open": _link_open,
-    "link_close": _link_close,
-    "image": _image,
+    "inline": _write_inline,
+    "code_inline": _write_code_span,
+    "fence": _write_code_block,
+    "code_block": _write_code_block,
+    "link_open": _open_link,
+    "link_close": _close_link,
+    "image": _write_image,
     "softbreak": lambda place: "" if joins_han(place.tokens, place.index) else "\n",
     "hardbreak": lambda _: "<br>\n",
     "hr": lambda _: "<hr>\n",

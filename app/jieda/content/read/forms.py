@@ -126,37 +126,37 @@ def signature(node: Node, report: Report) -> Signature:
     """Return a signature: a line, or `{all: [...], any: [...], unless: [...], confidence: likely, near: N,
     shapes: {...}}`, with something specific in `all`."""
     if not isinstance(node, Fields):
-        return _specific(node, Signature((_signature_line(node, report),)))
+        return _require_specific(node, Signature((_signature_line(node, report),)))
     if unknown := set(node.values) - {"all", "any", "unless", "confidence", "near", "shapes"}:
         raise WrongValueError(
             node, f"is not a string (`{min(unknown)}` was read as a key): put single quotes around the line"
         )
     if "all" not in node.values:
         raise WrongValueError(node, "needs `all`, a list of lines that must occur")
-    every = _all_lines(node.values["all"], report)
+    every = _read_all_lines(node.values["all"], report)
     if not every:
         raise WrongValueError(node, "needs at least one line in `all`")
     some = list_of(_signature_line)(node.values["any"], report) if "any" in node.values else ()
     unless = list_of(_signature_line)(node.values["unless"], report) if "unless" in node.values else ()
-    shapes = _shapes(node.values["shapes"]) if "shapes" in node.values else ()
+    shapes = _read_shapes(node.values["shapes"]) if "shapes" in node.values else ()
     if shapes and not any(line.count("{shape}") >= PAIR for line in every):
         raise WrongValueError(
             node.values["shapes"], "`shapes` compares two {shape} of one line of `all`; there is none"
         )
-    near = _near(node.values["near"]) if "near" in node.values else 0
+    near = _read_near(node.values["near"]) if "near" in node.values else 0
     if "confidence" in node.values and word_of(node.values["confidence"]) != "likely":
         raise WrongValueError(node.values["confidence"], "`confidence` can only be `likely`")
-    return _specific(node, Signature(every, some, "confidence" in node.values, near, shapes, unless))
+    return _require_specific(node, Signature(every, some, "confidence" in node.values, near, shapes, unless))
 
 
-def _near(node: Node) -> int:
+def _read_near(node: Node) -> int:
     word = word_of(node)
     if not re.fullmatch(r"[1-9]\d{0,4}", word):
         raise WrongValueError(node, f"`near` must be a number of lines from 1; it is {word!r}")
     return int(word)
 
 
-def _shapes(node: Node) -> tuple[tuple[str, str], ...]:
+def _read_shapes(node: Node) -> tuple[tuple[str, str], ...]:
     values = {part: word_of(value) for part, value in node.values.items()} if isinstance(node, Fields) else {}
     if not values or values.keys() - SHAPE_PARTS.keys() or set(values.values()) - SHAPE_RELATIONS.keys():
         parts, relations = " and ".join(SHAPE_PARTS), " or ".join(SHAPE_RELATIONS)
@@ -164,14 +164,14 @@ def _shapes(node: Node) -> tuple[tuple[str, str], ...]:
     return tuple(values.items())
 
 
-def _all_lines(node: Node, report: Report) -> tuple[str, ...]:
+def _read_all_lines(node: Node, report: Report) -> tuple[str, ...]:
     """Raises WrongValueError for the first faulty line: without it, the others would match logs of other failures."""
     if not isinstance(node, Items):
         raise WrongValueError(node, "must be a list")
     return tuple(dict.fromkeys(_signature_line(child, report) for child in node.items))
 
 
-def _specific(node: Node, signature: Signature) -> Signature:
+def _require_specific(node: Node, signature: Signature) -> Signature:
     if not any(compile_signature_line(line).specific for line in signature.all):
         raise WrongValueError(node, f"contains nothing specific: {' + '.join(signature.all)}")
     return signature

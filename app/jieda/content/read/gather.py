@@ -92,7 +92,7 @@ def choose_editions(
         here: dict[Language, Outline] = {}
         found: list[Problem] = []
         for file in files:
-            misfit = _misfit(file, taxonomy, colliding)
+            misfit = _find_misfit(file, taxonomy, colliding)
             found += [misfit] if misfit else file.problems
             if file.outline and not misfit:
                 here[file.outline.lang] = file.outline
@@ -102,7 +102,7 @@ def choose_editions(
     return Chosen(dict(sorted(editions.items())), tuple(problems))
 
 
-def _misfit(file: ReadFile, taxonomy: Taxonomy, colliding: Mapping[str, str]) -> Problem | None:
+def _find_misfit(file: ReadFile, taxonomy: Taxonomy, colliding: Mapping[str, str]) -> Problem | None:
     where, framework = file.where, PurePosixPath(file.where).parts[1]
     if other := colliding.get(entry_id_of(where)):
         rule, message = "case", f"differs from {other} by case only"

@@ -90,13 +90,13 @@ def blocks_between(before: str, after: str) -> tuple[tuple[WordPiece, ...], ...]
     """Return the blocks of lines in which two texts differ, compared word by word."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     return tuple(
-        tuple(_pieces("".join(old[a:b]), "".join(new[c:d])))
+        tuple(_compare_words("".join(old[a:b]), "".join(new[c:d])))
         for change, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         if change != "equal"
     )
 
 
-def _pieces(before: str, after: str) -> Iterator[WordPiece]:
+def _compare_words(before: str, after: str) -> Iterator[WordPiece]:
     old, new = _WORD.findall(before), _WORD.findall(after)
     for change, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if change == "equal":

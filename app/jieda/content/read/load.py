@@ -44,14 +44,14 @@ class Loaded:
         self._sources: dict[Path, SourceFile] = {}
         self._unreadable: list[Problem] = []
         listings = [list_directory(directory, languages) for directory in directories]
-        read = tuple(listing.read(self._take) for listing in listings)
+        read = tuple(listing.read(self._read) for listing in listings)
         problems = (*(problem for each in listings for problem in each.problems), *self._unreadable)
         shared = [self._sources[file.path] for each in read for file in each.shared]
         self.vocabulary: Vocabulary = make_vocabulary(listings[0].root, shared)
         self.glossaries: tuple[str, ...] = tuple(
             file.content.decode() for file in shared if file.where == GLOSSARY
         )
-        self.state = advance(None, Reading(read, problems, frozenset()), self.vocabulary, self._parsed)
+        self.state = advance(None, Reading(read, problems, frozenset()), self.vocabulary, self._parse_files)
         self.sample_texts = self._read_logs()
 
     @property
@@ -85,7 +85,7 @@ class Loaded:
         return Library(
             ask=in_memory(summaries.values(), corpus.taxonomy),
             summary=summaries.__getitem__,
-            read_entry=lambda entry_id: self._entry(entries[entry_id]),
+            read_entry=lambda entry_id: self._make_entry(entries[entry_id]),
             vocabulary=self.vocabulary,
             problems=in_order(self.problems),
             formerly=self.state.claims,
@@ -104,10 +104,12 @@ class Loaded:
     def with_entry(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> Self:
         """Return a copy with `sources` in place of an entry's editions, and with additional `samples` of it."""
         other = copy.copy(self)
-        other._put(entry_id, sources, samples)  # noqa: SLF001 - a copy of its own, which nobody else has seen
+        other._replace_entry(entry_id, sources, samples)  # noqa: SLF001 - a copy of its own, which nobody else has seen
         return other
 
-    def _put(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> None:
+    def _replace_entry(
+        self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]
+    ) -> None:
         self._sources = self._sources | {source.path: source for source in (*sources, *samples)}
         places = {source.where for source in (*sources, *samples)}
         reading = self.state.reading
@@ -127,10 +129,10 @@ class Loaded:
         )
         problems = tuple(problem for problem in reading.problems if problem.path not in places)
         changed = Reading(tuple(directories), problems, reading.folders)
-        self.state = advance(self.state, changed, self.vocabulary, self._parsed)
+        self.state = advance(self.state, changed, self.vocabulary, self._parse_files)
         self.sample_texts = self._read_logs()
 
-    def _take(self, file: FoundFile) -> KnownFile | None:
+    def _read(self, file: FoundFile) -> KnownFile | None:
         try:
             source = self._sources[Path(file.path)] = read_file(file)
         except OSError as error:
@@ -138,7 +140,7 @@ class Loaded:
             return None
         return KnownFile(file, content_hash(source.content), note_of(source))
 
-    def _parsed(self, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
+    def _parse_files(self, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
         found, wanted = {}, tuple(files)
         for file in with_progress(wanted, len(wanted), "files read"):
             parsed, problems = parse_file(self._sources[file.path])
@@ -150,7 +152,7 @@ class Loaded:
         logs = (*self.corpus.samples.values(), self.corpus.background)
         return {log.path: self._sources[log.path].content.decode() for each in logs for log in each}
 
-    def _entry(self, prepared: Prepared) -> Entry:
+    def _make_entry(self, prepared: Prepared) -> Entry:
         editions = {}
         for lang, file in self.corpus.published[prepared.head.summary.id].items():
             parsed, _ = parse_file(self._sources[file.path])

@@ -189,24 +189,24 @@ def parse_file(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]
     try:
         return _parse(file)
     except UnservableError as error:
-        draft = _says_draft(file.content)
+        draft = _is_draft(file.content)
         return None, (Problem(file.where, error.line, error.rule, error.message, served=False, draft=draft),)
 
 
 def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
     lang, entry_id = read_place(file.where)
     raw = decode(file.content)
-    fields, body_text, body_line = _split(raw)
+    fields, body_text, body_line = _split_front_matter(raw)
     front, complaints = read_front_matter(fields)
     fatal = any(complaint.fatal for complaint in complaints)
-    draft = _says_draft(file.content)
+    draft = _is_draft(file.content)
     problem = partial(Problem, file.where, draft=draft)
     problems = tuple(problem(each.line, each.rule, each.message, served=not fatal) for each in complaints)
     if fatal:
         return None, problems
     _refuse_body(body_text, body_line)
     unfinished = tuple(line for line, text in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(text))
-    if not front.draft and _only_skeleton(front.title, body_text):
+    if not front.draft and _is_only_skeleton(front.title, body_text):
         left = (Problem(file.where, line, "unfinished", ONLY_SKELETON, served=False) for line in unfinished)
         return None, (*problems, *left)
     framework = entry_id.partition("/")[0]
@@ -242,7 +242,7 @@ def _refuse_body(body: str, line: int) -> None:
         raise UnservableError(line, "size", f"the body has more than {MAX_BRACKETS} square brackets")
 
 
-def _only_skeleton(title: str, body: str) -> bool:
+def _is_only_skeleton(title: str, body: str) -> bool:
     """Whether an edition's title or whole body is still that of the skeleton."""
     said = [line for line in body.splitlines() if line.strip() and not line.startswith("#")]
     return bool(LEFT_TO_WRITE.match(title) or (said and all(map(LEFT_TO_WRITE.search, said))))
@@ -278,7 +278,7 @@ def decode(content: bytes, limit: int = MAX_FILE_BYTES) -> str:
     return text
 
 
-def _split(raw: str) -> tuple[Fields, str, int]:
+def _split_front_matter(raw: str) -> tuple[Fields, str, int]:
     """Return front matter, body, and the line that the body starts on."""
     match = re.match(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", raw, re.DOTALL | re.MULTILINE)
     if not match:
@@ -293,7 +293,7 @@ def _split(raw: str) -> tuple[Fields, str, int]:
     return fields, body, raw.count("\n", 0, match.end()) + 1
 
 
-def _says_draft(content: bytes) -> bool:
+def _is_draft(content: bytes) -> bool:
     """Whether a possibly broken file is meant to be a draft, as far as its front matter can be read."""
     front = re.split(
         rb"^---[ \t]*\r?$", content[: 2 * MAX_FRONT_MATTER_BYTES], maxsplit=2, flags=re.MULTILINE
