@@ -6,8 +6,6 @@ from itertools import groupby
 
 from jieda.log.traceback import FailurePlace, ParsedLog
 
-NO_MARGIN = (0, "")
-
 
 @dataclass(frozen=True, slots=True)
 class LogLayout:
@@ -31,7 +29,7 @@ def layout_of(parsed: ParsedLog, wrappers: Collection[str]) -> LogLayout:
     """Return the layout of a log; `wrappers` are types of failures."""
     named = dict.fromkeys(source for _, source in parsed.margins.values() if source)
     sources = {source: place for place, source in enumerate(named, 1)}
-    lines = (parsed.margins.get(line, NO_MARGIN) for line in range(1, max(parsed.margins, default=0) + 1))
+    lines = (parsed.margins.get(line, (0, "")) for line in range(1, max(parsed.margins, default=0) + 1))
     runs = ((len(list(run)), width, sources.get(source, 0)) for (width, source), run in groupby(lines))
     return LogLayout(
         tuple(sources),

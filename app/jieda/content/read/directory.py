@@ -88,7 +88,7 @@ class DirectoryListing(ContentFiles[FoundFile]):
 def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> DirectoryListing:
     """List the files of a content directory; editions and images of `languages` only."""
     walk = _Walk(os.path.realpath(directory))
-    shared = walk.shared()
+    shared = tuple(walk.shared())
     walk.misnamed()
     wanted = [language.value for language in Language if language in languages]
     found = sort_files(file for lang in wanted for file in walk.editions_and_images(lang))
@@ -162,13 +162,11 @@ class _Walk:
         self.problems: list[Problem] = []
         self.folders: list[str] = [root]
 
-    def shared(self) -> tuple[FoundFile, ...]:
-        found = []
+    def shared(self) -> Iterator[FoundFile]:
         for name in SHARED_FILES:
             path = os.path.join(self.root, name)  # noqa: PTH118 - as above
             if os.path.lexists(path) and (file := self._take(path, name, link=os.path.islink(path))):  # noqa: PTH114 - as above
-                found.append(file)
-        return tuple(found)
+                yield file
 
     def misnamed(self) -> None:
         """Report files and folders that would be read under another name."""

@@ -52,7 +52,6 @@ class EntryHead:
 
     def entry(self, editions: Mapping[Language, Edition]) -> Entry:
         summary = self.summary
-        stale = frozenset(lang for lang, edition in summary.editions.items() if edition.stale)
         return Entry(
             id=summary.id,
             kind=summary.kind,
@@ -62,7 +61,7 @@ class EntryHead:
             related=summary.related,
             formerly=self.formerly,
             editions=editions,
-            stale=stale,
+            stale=summary.stale,
             validity=summary.validity,
             applies_anywhere=self.applies_anywhere,
         )
