@@ -132,10 +132,9 @@ def _unanswered_groups(loaded: Loaded, answers: TriedAnswers) -> Iterator[Proble
         for _, group in groupby(placed_words(text), key=lambda word: word.group):
             words = tuple(group)
             if not any(answers.finds(word.text) for word in words):
-                named = ", ".join(word.text for word in words[:MOST_NAMED]) + ", …" * (
-                    len(words) > MOST_NAMED
-                )
-                message = f"no search for {named} finds anything yet"
+                named = ", ".join(word.text for word in words[:MOST_NAMED])
+                more = ", …" if len(words) > MOST_NAMED else ""
+                message = f"no search for {named}{more} finds anything yet"
                 yield Problem(GLOSSARY, words[0].line, "unanswered", message, served=True)
 
 
