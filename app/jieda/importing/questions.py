@@ -13,7 +13,6 @@ from jieda.importing.outline import (
     Host,
     divided_ranks,
     find_hosts,
-    is_noise,
     outline,
     weight,
 )
@@ -43,7 +42,7 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
             for at, host in enumerate(hosts)
             if at not in chosen
             and not (style == "table" and marking)
-            and (style == "marked" or _title(host) in wording.sections or host.section.rank not in asking)
+            and (style == "marked" or host.section.rank not in asking)
             and (
                 style in BOXED
                 or not wording.surrounds(host.section.title)
@@ -75,20 +74,16 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
     titles = [unit.title for unit in units]
     if sum(wording.is_part(title) or _leads_in(style, title) for title in titles) * 2 >= len(titles):
         return False
-    hosted = fmean(wording.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
-    if style == "table" or (style in CERTAIN and len(units) > (len(found) if hosted >= 0.5 else 1)):
+    if style in CERTAIN and len(units) > len(found):
+        return True
+    asked = fmean(wording.likeness(title) for title in titles)
+    if style in {"details", "strong"} and asked == 1:
         return True
     answered = fmean(unit.answered for unit in units) >= 0.7
-    asked = fmean(wording.likeness(title) for title in titles)
-    if (
-        style in {"details", "strong"}
-        and asked == 1
-        and all(_replaces_no_question(host, wording) for host, _ in found)
-    ):
-        return True
+    hosted = fmean(wording.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
     if len(units) < 2 or not answered or hosted >= 0.6:
         return False
-    return asked >= 0.5 or _is_made_of(style, found, hosted)
+    return asked >= 0.5 or _is_made_of(style, found)
 
 
 def _leads_in(style: str, title: str) -> bool:
@@ -96,26 +91,21 @@ def _leads_in(style: str, title: str) -> bool:
     return style == "strong" and title.endswith((":", "："))
 
 
-def _replaces_no_question(host: Host, wording: Wording) -> bool:
-    """Whether a single box may be a question: above a section's headings, or if its title is empty or such as FAQ."""
-    return host.end < host.section.end or not _title(host) or _title(host) in wording.sections
-
-
 def _title(host: Host) -> str:
     return fold_title(host.section.title)
 
 
-def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], hosted: float) -> bool:
+def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]]) -> bool:
     """Whether sections consist of units of one style, which are then questions however they are worded."""
     if style == "item":
-        return hosted < 0.3 and all(_is_whole_list(host) for host, _ in found)
+        return all(_is_whole_list(host) for host, _ in found)
     many = sum(len(each) for _, each in found) >= 2 * len(found)
     return style in {"details", "definition", "strong"} and many
 
 
 def _is_whole_list(host: Host) -> bool:
     """Whether a section among categories is a single list whose items each have a line and further blocks."""
-    blocks = [block for block in host.section.own if not is_noise(block)]
+    blocks = [block for block in host.section.own if block.kind != "hr"]
     items = blocks[0].children if len(blocks) == 1 and blocks[0].kind.endswith("_list") else ()
     return host.among_categories and len(items) > 1 and all(len(item.children) > 1 for item in items)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jieda.content.markdown.body import SourceBlock
-from jieda.importing.outline import PICTURES, TAG, anchor_of, is_noise, plain
+from jieda.importing.outline import PICTURES, TAG, anchor_of, plain
 from jieda.importing.wording import Wording, fold_title
 
 MAX_TITLE_CHARS = 300
@@ -120,7 +120,7 @@ def _items(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
         if block.kind != kind:
             continue
         items = block.children if block.kind != "list_item" else (block,)
-        following = next((each for each in blocks[index + 1 :] if not is_noise(each)), None)
+        following = next((each for each in blocks[index + 1 :] if each.kind != "hr"), None)
         outside = following is not None and following.kind != kind
         for item in items:
             if item.children and item.children[0].kind == "paragraph":
