@@ -9,7 +9,7 @@ import click
 
 from jieda.cli.running import content_option, run, writing
 from jieda.content.read.gather import load_taxonomies
-from jieda.importing.load import Loader, LoadEvent, LoadOutcome, recorded
+from jieda.importing.load import Loader, LoadEvent, LoadOutcome, open_record
 from jieda.settings import content_directories
 
 
@@ -51,7 +51,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if into.resolve() not in {each.resolve() for each in chosen}:
         chosen = (*chosen, into)
     taxonomy = load_taxonomies(chosen).taxonomy
-    with writing(), recorded(into, dry_run=dry_run) as record:
+    with writing(), open_record(into, dry_run=dry_run) as record:
         loader = Loader(into, taxonomy, record, dry_run)
         counts = Counter(_print_events(loader.load(source), _source_name(source)))
         against = loader.why_not_prune() if prune else ""

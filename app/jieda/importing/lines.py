@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from jieda.content.read.forms import ENTRY_ID, FIELDS, FrontMatter, read_front_matter
@@ -31,19 +30,19 @@ def read_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
     """Yield non-blank lines with their numbers, from 1; None for a line that is too long, which is never held in memory
     as a whole. Raises LoadingError."""
     number = 0
-    while line := _next(stream, number, MAX_LINE_BYTES + 1):
+    while line := _read_line(stream, number, MAX_LINE_BYTES + 1):
         number += 1
         if number == 1:
             line = line.removeprefix(_MARK)
         if len(line) > MAX_LINE_BYTES:
             while line and not line.endswith(b"\n"):
-                line = _next(stream, number, MAX_LINE_BYTES)
+                line = _read_line(stream, number, MAX_LINE_BYTES)
             yield number, None
         elif line.strip():
             yield number, line
 
 
-def _next(stream: BinaryIO, number: int, most: int) -> bytes:
+def _read_line(stream: BinaryIO, number: int, most: int) -> bytes:
     try:
         return stream.readline(most)
     except OSError as error:
@@ -80,7 +79,7 @@ def _object(pairs: list[tuple[str, Any]]) -> Object:
 
 OWN = ("id", "lang", "framework", "markdown")
 """Fields of the API's entries that determine an edition's path, and its body."""
-PASSED_OVER = ("editions", "html", "fix", "headings", "stale", "url", "api_url", "generation")
+IGNORED = ("editions", "html", "fix", "headings", "stale", "url", "api_url", "generation")
 """Further fields of the API's entries, which are ignored."""
 _RELATED = ("id", "lang", "title", "applies_to", "url", "api_url", "named")
 _LANGUAGES = " or ".join(Language)
@@ -93,28 +92,8 @@ _DEEPEST = 8
 _NAME = re.compile("`([^`]+)` ")
 
 
-@dataclass(frozen=True, slots=True)
-class GivenEdition:
-    """An edition from the input."""
-
-    id: str
-    lang: Language
-    front: FrontMatter
-    body: str
-
-    @property
-    def where(self) -> str:
-        """Path of its file below the content directory."""
-        return where_of(self.id, self.lang)
-
-
-def where_of(entry_id: str, lang: Language) -> str:
-    """Return the path of an edition below the content directory."""
-    return f"{lang}/{entry_id}.md"
-
-
-def place_of(found: Object) -> tuple[str, Language]:
-    """Return id and language, checked because a path is made from them. Raises RefusedLine."""
+def read_path(found: Object) -> tuple[str, str]:
+    """Return the id, and the path of the edition below the content directory. Raises RefusedLine."""
     entry_id, lang = found.get("id"), found.get("lang")
     if not isinstance(entry_id, str) or not ENTRY_ID.fullmatch(entry_id):
         said = "is missing: say" if entry_id is None else f"is {str(entry_id)[:100]!r}, but must be"
@@ -124,30 +103,28 @@ def place_of(found: Object) -> tuple[str, Language]:
     if not isinstance(lang, str) or lang not in list(Language):
         said = "is missing: say" if lang is None else f"is {str(lang)[:20]!r}, but must be"
         raise RefusedLine(("lang", f"{said} {_LANGUAGES}"))
-    return entry_id, Language(lang)
+    return entry_id, f"{lang}/{entry_id}.md"
 
 
-def read_given(found: Object, taxonomy: Taxonomy) -> GivenEdition:
-    """Convert an object to an edition. Raises RefusedLine with all its faults."""
-    entry_id, lang = place_of(found)
-    said = {
-        name: value for name, value in found.items() if value not in (None, "") and name not in PASSED_OVER
-    }
+def read_edition(found: Object, entry_id: str, taxonomy: Taxonomy) -> tuple[FrontMatter, str]:
+    """Convert an object to front matter and Markdown. Raises RefusedLine with all its faults."""
+    framework = entry_id.partition("/")[0]
+    said = {name: value for name, value in found.items() if value not in (None, "") and name not in IGNORED}
     body = said.get("markdown")
     faults = [("markdown", fault)] if (fault := _body_fault(body)) else []
-    if said.get("framework", entry_id.partition("/")[0]) != entry_id.partition("/")[0]:
+    if said.get("framework", framework) != framework:
         faults.append(("framework", f"must be that of the id, {entry_id}, or be left out"))
     values = {name: value for name, value in said.items() if name not in OWN}
-    faults += [(name, fault) for name, value in values.items() if (fault := _unwritable(value))]
+    faults += [(name, fault) for name, value in values.items() if (fault := _value_fault(value))]
     if faults:
         raise RefusedLine(*faults)
     if "related" in values:
         values["related"] = _related(values["related"])
     front, complaints = read_front_matter(_fields(values))
-    faults = [_fault(each.message) for each in complaints] + _unknown_tags(entry_id, front, taxonomy)
+    faults = [_fault(each.message) for each in complaints] + _unknown_tags(framework, front, taxonomy)
     if faults:
         raise RefusedLine(*faults)
-    return GivenEdition(entry_id, lang, front, re.sub("\r\n?", "\n", str(body)).strip("\n"))
+    return front, re.sub("\r\n?", "\n", str(body)).strip("\n")
 
 
 def _body_fault(body: object) -> str:
@@ -160,7 +137,7 @@ def _character_fault(found: re.Match[str] | None) -> str:
     return f"has the character U+{ord(found[0]):04X}, which no text holds: take it out" if found else ""
 
 
-def _unwritable(value: object, depth: int = 0) -> str:
+def _value_fault(value: object, depth: int = 0) -> str:
     """Describe why a value cannot be written in front matter; empty if it can."""
     if depth > _DEEPEST:
         return "is nested too deep"
@@ -169,7 +146,7 @@ def _unwritable(value: object, depth: int = 0) -> str:
             return "must be one line, and so must each text in it"
         return _character_fault(_NO_FIELD.search(value.strip()))
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next(filter(None, (_unwritable(each, depth + 1) for each in inner)), "")
+    return next(filter(None, (_value_fault(each, depth + 1) for each in inner)), "")
 
 
 def _related(value: Any) -> Any:
@@ -212,9 +189,9 @@ def _fault(message: str) -> tuple[str, str]:
     return named[1], message[named.end() :]
 
 
-def _unknown_tags(entry_id: str, front: FrontMatter, taxonomy: Taxonomy) -> list[tuple[str, str]]:
+def _unknown_tags(framework: str, front: FrontMatter, taxonomy: Taxonomy) -> list[tuple[str, str]]:
     wanted = (
-        ("id", "framework", (entry_id.partition("/")[0],), taxonomy.framework),
+        ("id", "framework", (framework,), taxonomy.framework),
         ("topics", "topic", front.topics, taxonomy.topic),
         ("error_types", "error type", front.error_types, taxonomy.error_type),
     )

@@ -22,15 +22,7 @@ from jieda.content.read.forms import FrontMatter
 from jieda.content.read.parse import SourceFile, parse_file
 from jieda.disk import write_aside
 from jieda.errors import AuthoringError, LoadingError
-from jieda.importing.lines import (
-    GivenEdition,
-    RefusedLine,
-    place_of,
-    read_given,
-    read_lines,
-    read_object,
-    where_of,
-)
+from jieda.importing.lines import RefusedLine, read_edition, read_lines, read_object, read_path
 from jieda.taxonomy import Taxonomy
 
 NAME = "load.jsonl"
@@ -57,7 +49,7 @@ class LoadRecord:
     def __contains__(self, where: object) -> bool:
         return where in self._digests
 
-    def wheres(self) -> list[str]:
+    def paths(self) -> list[str]:
         """Return all recorded paths, sorted."""
         return sorted(self._digests)
 
@@ -89,12 +81,12 @@ class LoadRecord:
             self._journal.close()
         if self._changed:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            lines = (_record_line(where, each) for where in self.wheres() for each in self._digests[where])
+            lines = (_record_line(where, each) for where in self.paths() for each in self._digests[where])
             write_aside(self._path, b"".join(lines))
 
 
 @contextmanager
-def recorded(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
+def open_record(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
     """Open the record of a content directory, locked against other loads, and rewrite it at the end. With `dry_run`,
     nothing is written. Raises LoadingError, OSError."""
     path = directory / "imports" / NAME
@@ -102,7 +94,7 @@ def recorded(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
         yield LoadRecord(path, _read(path)[0])
         return
     path.parent.mkdir(exist_ok=True)
-    with _alone(path.parent):
+    with _locked(path.parent):
         digests, end = _read(path)
         if path.exists() and path.stat().st_size > end:
             os.truncate(path, end)
@@ -112,7 +104,7 @@ def recorded(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
     with ExitStack() as opened_folder:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         opened_folder.callback(os.close, descriptor)
@@ -134,14 +126,14 @@ def _read(path: Path) -> tuple[dict[str, tuple[str, ...]], int]:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 break
-            where, found = _said(line, f"{path}:{number}")
+            where, found = _parse_record_line(line, f"{path}:{number}")
             end += len(line)
             if found not in digests.get(where, ()):
                 digests[where] = (*digests.get(where, ()), found)
     return digests, end
 
 
-def _said(line: bytes, place: str) -> tuple[str, str]:
+def _parse_record_line(line: bytes, place: str) -> tuple[str, str]:
     try:
         said = json.loads(line)
         return str(said["file"]), str(said["digest"])
@@ -193,7 +185,7 @@ class Loader:
         """Load all lines. Raises LoadingError if they cannot be read or files cannot be written, OSError if the record
         cannot be written."""
         for number, line in read_lines(stream):
-            yield self._line(number, line)
+            yield self._load_line(number, line)
 
     def why_not_prune(self) -> str:
         """Return why files that no line named must not be removed; empty if they may be."""
@@ -205,62 +197,61 @@ class Loader:
 
     def prune(self) -> Iterator[LoadEvent]:
         """Remove files that earlier loads wrote and no line named."""
-        for where in self.record.wheres():
+        for where in self.record.paths():
             if where not in self._seen and (event := self._remove(where)):
                 yield event
 
-    def _line(self, number: int, line: bytes | None) -> LoadEvent:
+    def _load_line(self, number: int, line: bytes | None) -> LoadEvent:
         where = ""
         try:
             found = read_object(line)
-            where = where_of(*place_of(found))
-            first, _ = self._seen.setdefault(where, (number, ""))
-            given = read_given(found, self.taxonomy)
-            outcome = self._put(given, first)
+            entry_id, where = read_path(found)
+            self._seen.setdefault(where, (number, ""))
+            outcome = self._load_edition(where, *read_edition(found, entry_id, self.taxonomy))
         except RefusedLine as error:
             self._unnamed += not where
             return LoadEvent(LoadOutcome.REFUSED, where, number, error.faults)
         self._loaded += 1
         return LoadEvent(outcome, where, number)
 
-    def _put(self, given: GivenEdition, first: int) -> LoadOutcome:
-        text = edition_text(given.front, given.body).encode()
+    def _load_edition(self, where: str, front: FrontMatter, body: str) -> LoadOutcome:
+        text = edition_text(front, body).encode()
         wanted = loaded_digest(text)
-        before = self._seen[given.where][1]
+        first, before = self._seen[where]
         if before and before != wanted:
             raise RefusedLine(
                 ("id", f"line {first} has this edition already, and says something else: keep one")
             )
-        with opened(self.directory) as place:
-            present = _present(place, given.where)
-            outcome = self._outcome(given, text, present)
+        with opened(self.directory) as folder:
+            present = _read_present(folder, where)
+            outcome = self._outcome(where, text, present, stamped=bool(front.synced_with))
             if outcome is not LoadOutcome.UNCHANGED:
-                front = given.front if present is None else _with_stamp(given.front, present)
-                content = _checked(given.where, front, given.body)
+                content = _render(where, front if present is None else _with_stamp(front, present), body)
                 if not self.dry_run:
-                    self.record.announce(given.where, wanted)
-                    self._write(place, given.where, content)
-        self._seen[given.where] = (first, wanted)
+                    self.record.announce(where, wanted)
+                    self._write(folder, where, content)
+        self._seen[where] = (first, wanted)
         if not self.dry_run:
-            self.record.settle(given.where, wanted)
+            self.record.settle(where, wanted)
         return outcome
 
-    def _write(self, place: ContentFolder, where: str, content: bytes) -> None:
+    def _write(self, folder: ContentFolder, where: str, content: bytes) -> None:
         try:
-            place.write({where: content})
+            folder.write({where: content})
         except AuthoringError as error:
             path = self.directory / where
             raise LoadingError(
                 f"{path}: cannot be written: {error}; lines before it are loaded: start again once that is mended"
             ) from error
 
-    def _outcome(self, given: GivenEdition, text: bytes, present: bytes | None) -> LoadOutcome:
-        """Return what to do with a file. Raises RefusedLine if the load must not write it."""
+    def _outcome(self, where: str, text: bytes, present: bytes | None, *, stamped: bool) -> LoadOutcome:
+        """Return what to do with a file; `stamped`: the line gives `synced_with`. Raises RefusedLine if the load must
+        not write it."""
         if present is None:
             return LoadOutcome.NEW
-        there, where = loaded_digest(present), given.where
+        there = loaded_digest(present)
         same = there == loaded_digest(text)
-        if same and (present == text or not given.front.synced_with):
+        if same and (present == text or not stamped):
             return LoadOutcome.UNCHANGED
         if not same and not self.record.has(where, there):
             edited = "has been edited since it was loaded: take the edit over into the source, then delete the file"
@@ -271,25 +262,21 @@ class Loader:
     def _remove(self, where: str) -> LoadEvent | None:
         fault = ""
         try:
-            with opened(self.directory) as place:
-                present = place.read(where)
+            with opened(self.directory) as folder:
+                present = folder.read(where)
                 if present is None:
-                    self._forget(where)
+                    self.record.forget(where)
                     return None
                 if not self.record.has(where, loaded_digest(present)):
                     fault = "has been edited since it was loaded: delete it if it is not wanted"
                 elif not self.dry_run:
-                    place.remove(where)
-                    self._forget(where)
+                    folder.remove(where)
+                    self.record.forget(where)
         except AuthoringError as error:
             fault = f"cannot be removed: {error}"
         if fault:
             return LoadEvent(LoadOutcome.REFUSED, where, faults=(("", fault),))
         return LoadEvent(LoadOutcome.REMOVED, where)
-
-    def _forget(self, where: str) -> None:
-        if not self.dry_run:
-            self.record.forget(where)
 
 
 def _with_stamp(front: FrontMatter, present: bytes) -> FrontMatter:
@@ -300,14 +287,14 @@ def _with_stamp(front: FrontMatter, present: bytes) -> FrontMatter:
     return replace(front, synced_with=next(iter(stamps), ""))
 
 
-def _present(place: ContentFolder, where: str) -> bytes | None:
+def _read_present(folder: ContentFolder, where: str) -> bytes | None:
     try:
-        return place.read(where)
+        return folder.read(where)
     except AuthoringError as error:
         raise RefusedLine(("id", f"something is in the way: {error}: move it away")) from error
 
 
-def _checked(where: str, front: FrontMatter, body: str) -> bytes:
+def _render(where: str, front: FrontMatter, body: str) -> bytes:
     """Return the content of the file after checking that it parses to the same edition. Raises RefusedLine."""
     content = edition_text(front, body).encode()
     parsed, problems = parse_file(SourceFile(where, Path(where), content, 0.0))
