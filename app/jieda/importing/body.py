@@ -43,8 +43,8 @@ def read_answer(
     text, anchors = _shift_headings(tidy("\n".join(source_lines(page, question, wording))))
     links = LinkRewriter(targets, entry_slug, anchors)
     text = links.rewrite(text).strip("\n")
-    lost = tuple(dict.fromkeys(links.lost))
-    return PageAnswer(text, _parts(text, wording), lost, tuple(links.linked_images), links.images)
+    lost, linked_images = (tuple(dict.fromkeys(each)) for each in (links.lost, links.linked_images))
+    return PageAnswer(text, _parts(text, wording), lost, linked_images, links.images)
 
 
 def source_lines(page: MarkdownPage, question: PageQuestion, wording: Wording) -> list[str]:

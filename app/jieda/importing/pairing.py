@@ -33,7 +33,6 @@ class Features:
     body: Mapping[str, int]
     build: tuple[float, ...]
     anchor: str
-    categories: tuple[str, ...]
 
 
 class Extractor:
@@ -50,15 +49,11 @@ class Extractor:
         text = "\n".join((question.lead, *lines))
         title = Counter(_tokens(question.title))
         title.update(f"sort:{name}" for name in self._wording.sorts_of(question.title))
-        title.update(self._concepts(question.title))
+        mentions = self._glossary.mentions(self._analyzer.analyze(question.title))
+        title.update(f"group:{mention.group}" for mention in mentions)
         body = Counter(_tokens(text[:MAX_TEXT_CHARS]))
         body.update(f"at:{address}" for address in _addresses(text))
-        return Features(title, body, _build(lines), question.anchor, question.categories)
-
-    def _concepts(self, text: str) -> list[str]:
-        """Return the glossary groups that a text mentions."""
-        analysis = self._analyzer.analyze(text)
-        return [f"group:{mention.group}" for mention in self._glossary.mentions(analysis)]
+        return Features(title, body, _build(lines), question.anchor)
 
 
 def _tokens(text: str) -> list[str]:
@@ -98,6 +93,9 @@ MOVE_MARGIN = 0.12
 SURE = 0.2
 TITLE, BODY, ALONE = 0.5, 0.5, 0.8
 
+Worth = Sequence[Sequence[float]]
+"""By English question, then Chinese question: how much they seem to be translations."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -114,35 +112,35 @@ class Pair:
 
 def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[Pair, ...]:
     """Pair the questions of both languages, each once, in the order of the English page; Chinese-only ones last."""
+    if not en:
+        return tuple(Pair(None, j, 0.0, sure=True) for j in range(len(zh)))
     shared = _shared(en, zh)
     worth = [
         [
-            shared[i][j] + BUILD_WEIGHT * _built_alike(en[i].build, zh[j].build) - THRESHOLD
-            for j in range(len(zh))
+            value + BUILD_WEIGHT * _structure_likeness(one.build, other.build) - THRESHOLD
+            for value, other in zip(row, zh, strict=True)
         ]
-        for i in range(len(en))
+        for row, one in zip(shared, en, strict=True)
     ]
-    usual = median([shared[i][j] for i, j in _aligned(worth, len(en), len(zh)).items()] or [0.0])
+    usual = median([shared[i][j] for i, j in _align(worth).items()] or [0.0])
     strict = [[value - USUAL_WEIGHT * usual for value in row] for row in worth]
-    matched = _exchanged(_aligned(strict, len(en), len(zh)), strict, len(en), len(zh))
-    matched |= dict(_between(matched, worth, len(en), len(zh)))
-    chinese = {j: i for i, j in matched.items()}
+    matched = _improve(_align(strict), strict)
+    matched |= dict(_fill_gaps(matched, worth))
     pairs = [Pair(i, matched.get(i), *_certainty(i, matched.get(i), shared)) for i in range(len(en))]
-    return (*pairs, *(Pair(None, j, 0.0, sure=True) for j in range(len(zh)) if j not in chinese))
+    alone = [j for j in range(len(zh)) if j not in matched.values()]
+    return (*pairs, *(Pair(None, j, 0.0, sure=True) for j in alone))
 
 
-def _between(
-    matched: Mapping[int, int], worth: Sequence[Sequence[float]], rows: int, columns: int
-) -> Iterator[tuple[int, int]]:
+def _fill_gaps(matched: Mapping[int, int], worth: Worth) -> Iterator[tuple[int, int]]:
     """Yield pairs by order where both pages have the same number of unmatched questions between two matched ones."""
-    neighbors = [(-1, -1), *sorted(matched.items()), (rows, columns)]
+    neighbors = [(-1, -1), *sorted(matched.items()), (len(worth), len(worth[0]))]
     for (i, j), (next_i, next_j) in pairwise(neighbors):
         left, right = range(i + 1, next_i), range(j + 1, next_j)
         if len(left) == len(right) and not set(right) & set(matched.values()):
             yield from ((a, b) for a, b in zip(left, right, strict=True) if worth[a][b] > 0)
 
 
-def _certainty(i: int, j: int | None, shared: Sequence[Sequence[float]]) -> tuple[float, bool]:
+def _certainty(i: int, j: int | None, shared: Worth) -> tuple[float, bool]:
     if j is None:
         return 0.0, True
     rivals = [value for other, value in enumerate(shared[i]) if other != j]
@@ -193,13 +191,14 @@ def _vector(counts: Mapping[str, int], weights: Mapping[str, float]) -> dict[str
     return {word: value / norm for word, value in vector.items()}
 
 
-def _built_alike(one: Sequence[float], other: Sequence[float]) -> float:
+def _structure_likeness(one: Sequence[float], other: Sequence[float]) -> float:
     """Return the similarity of the structure of two answers, 0 to 1."""
     return math.exp(-0.5 * sum(abs(a - b) for a, b in zip(one, other, strict=True)))
 
 
-def _aligned(worth: Sequence[Sequence[float]], rows: int, columns: int) -> dict[int, int]:
+def _align(worth: Worth) -> dict[int, int]:
     """Return the pairs, in the same order on both pages, with the maximum total worth."""
+    rows, columns = len(worth), len(worth[0])
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
         for j in range(columns - 1, -1, -1):
@@ -217,14 +216,10 @@ def _aligned(worth: Sequence[Sequence[float]], rows: int, columns: int) -> dict[
     return matched
 
 
-def _exchanged(
-    matched: dict[int, int], worth: Sequence[Sequence[float]], rows: int, columns: int
-) -> dict[int, int]:
+def _improve(matched: dict[int, int], worth: Worth) -> dict[int, int]:
     """Apply to `matched` every exchange that raises the total worth by more than the margin, largest first."""
-    for _ in range(rows + columns):
-        gain, changed = max(
-            _exchanges(matched, worth, rows, columns), key=lambda one: one[0], default=(0.0, {})
-        )
+    for _ in range(len(worth) + len(worth[0])):
+        gain, changed = max(_exchanges(matched, worth), key=lambda one: one[0], default=(0.0, {}))
         if gain <= MOVE_MARGIN:
             break
         kept = {i: j for i, j in matched.items() if i not in changed and j not in changed.values()}
@@ -232,26 +227,21 @@ def _exchanged(
     return matched
 
 
-def _exchanges(
-    matched: Mapping[int, int], worth: Sequence[Sequence[float]], rows: int, columns: int
-) -> Iterator[tuple[float, dict[int, int | None]]]:
+def _exchanges(matched: Mapping[int, int], worth: Worth) -> Iterator[tuple[float, dict[int, int | None]]]:
     """For every two unpaired questions, yield the gain of pairing them, and the pairs that it changes."""
     holder = {j: i for i, j in matched.items()}
-    for i in range(rows):
+    for i, row in enumerate(worth):
         mine = matched.get(i)
-        now = worth[i][mine] if mine is not None else 0.0
-        for j in range(columns):
-            if j == mine or worth[i][j] <= 0:
+        for j, value in enumerate(row):
+            if j == mine or value <= 0:
                 continue
-            other = holder.get(j)
-            lost = now + (worth[other][j] if other is not None else 0.0)
+            lost, back = (row[mine] if mine is not None else 0.0), 0.0
             changed: dict[int, int | None] = {i: j}
-            back = 0.0
-            if other is not None:
-                back = worth[other][mine] if mine is not None else 0.0
-                changed[other] = mine if back > 0 else None
-                back = max(back, 0.0)
-            yield worth[i][j] + back - lost, changed
+            if (other := holder.get(j)) is not None:
+                lost += worth[other][j]
+                back = max(worth[other][mine], 0.0) if mine is not None else 0.0
+                changed[other] = mine if back else None
+            yield value + back - lost, changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +262,7 @@ class BilingualQuestion:
 def find_candidates(pair: PagePair, wording: Wording, extractor: Extractor) -> tuple[BilingualQuestion, ...]:
     """Find the questions of a page in both languages and pair them; repeated ones are left out."""
     questions = {
-        lang: unrepeated(page, find_questions(page, wording))[0] for lang, page in pair.pages.items()
+        lang: _without_repeated(page, find_questions(page, wording)) for lang, page in pair.pages.items()
     }
     if len(questions) < 2:
         return tuple(
@@ -281,33 +271,19 @@ def find_candidates(pair: PagePair, wording: Wording, extractor: Extractor) -> t
             for each in found
         )
     en, zh = ([extractor.features(pair.pages[lang], each) for each in questions[lang]] for lang in Language)
-    return tuple(
-        BilingualQuestion(
-            pair, _both(questions[Language.EN], questions[Language.ZH], each), each.shared, each.sure
-        )
-        for each in pair_up(en, zh)
-    )
+    candidates: list[BilingualQuestion] = []
+    for matched in pair_up(en, zh):
+        places = {Language.EN: matched.en, Language.ZH: matched.zh}
+        found = {lang: questions[lang][at] for lang, at in places.items() if at is not None}
+        candidates.append(BilingualQuestion(pair, found, matched.shared, matched.sure))
+    return tuple(candidates)
 
 
-def _both(en: Sequence[PageQuestion], zh: Sequence[PageQuestion], pair: Pair) -> dict[Language, PageQuestion]:
-    found: dict[Language, PageQuestion] = {}
-    if pair.en is not None:
-        found[Language.EN] = en[pair.en]
-    if pair.zh is not None:
-        found[Language.ZH] = zh[pair.zh]
-    return found
-
-
-def unrepeated(
-    page: MarkdownPage, questions: Sequence[PageQuestion]
-) -> tuple[tuple[PageQuestion, ...], tuple[PageQuestion, ...]]:
-    """Split questions into first occurrences and verbatim repetitions of earlier ones."""
-    seen: set[tuple[str, ...]] = set()
-    kept: list[PageQuestion] = []
-    repeated: list[PageQuestion] = []
+def _without_repeated(page: MarkdownPage, questions: Sequence[PageQuestion]) -> list[PageQuestion]:
+    """Leave out verbatim repetitions of earlier questions with their answers."""
+    kept: dict[tuple[str, ...], PageQuestion] = {}
     for question in questions:
         lines = (line.strip() for line in page.lines[question.body : question.end])
-        said = (question.title, question.lead, *(line for line in lines if line.strip("-=<>br/ ")))
-        (repeated if said in seen else kept).append(question)
-        seen.add(said)
-    return tuple(kept), tuple(repeated)
+        texts = (question.title, question.lead, *(line for line in lines if line.strip("-=<>br/ ")))
+        kept.setdefault(texts, question)
+    return list(kept.values())

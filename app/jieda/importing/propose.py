@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 
 from jieda.content.authoring.edition_text import edition_text
@@ -38,7 +37,6 @@ class Status(StrEnum):
 class EditionDraft:
     """The data of one edition, ready to be written."""
 
-    lang: Language
     title: str
     body: str
     source: Source
@@ -120,35 +118,22 @@ class Proposer:
         )
         editions = {
             lang: EditionDraft(
-                lang=lang,
                 title=question.title[:MAX_TITLE_CHARS].strip(),
                 body=bodies[lang],
                 source=self._source(lang, candidate),
                 updated=self.updated or candidate.pair.pages[lang].updated,
-                doubts=self._doubts(lang, candidate, entry_id, common, answers[lang]),
+                doubts=(
+                    *_pair_doubts(lang, candidate),
+                    *common,
+                    *self._title_doubts(question.title, entry_id),
+                    *self._source_doubts(lang, candidate),
+                    *_answer_doubts(answers[lang]),
+                ),
                 images=answers[lang].images,
             )
             for lang, question in candidate.found.items()
         }
         return Proposal(entry_id, candidate, kind, topics, types, signatures, editions)
-
-    def _doubts(
-        self,
-        lang: Language,
-        candidate: BilingualQuestion,
-        entry_id: str,
-        common: Iterable[Doubt],
-        answer: PageAnswer,
-    ) -> tuple[Doubt, ...]:
-        """Return the doubts about an edition, each once, including the `common` ones about the whole entry."""
-        found = chain(
-            _pair_doubts(lang, candidate),
-            common,
-            self._title_doubts(candidate.found[lang].title, entry_id),
-            self._source_doubts(lang, candidate),
-            _answer_doubts(answer),
-        )
-        return tuple(dict.fromkeys(found))
 
     def _kind(self, candidate: BilingualQuestion, quoted: Sequence[str]) -> tuple[Kind, bool]:
         """Return the kind, and whether the question makes it clear."""
@@ -238,20 +223,20 @@ def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
     edition = proposal.editions[lang]
     twin = proposal.editions.get(lang.other)
     source = edition.source
-    error = proposal.kind is Kind.ERROR
+    without_signatures = proposal.kind is Kind.ERROR and not proposal.signatures
     front = FrontMatter(
-        title=_line(edition.title),
+        title=_one_line(edition.title),
         kind=proposal.kind,
-        topics=_lines(proposal.topics),
-        error_types=_lines(proposal.error_types),
-        signatures=tuple(Signature((line,)) for line in _lines(proposal.signatures)) if error else (),
-        symptoms=_lines(_symptoms(proposal, edition)) if error else (),
-        applies_to=_line(framework.name[lang]),
-        source=(Source(_line(source.title), _line(source.url), _line(source.license)),),
+        topics=proposal.topics,
+        error_types=proposal.error_types,
+        signatures=tuple(Signature((_one_line(line),)) for line in proposal.signatures),
+        symptoms=(_one_line(edition.title),) if without_signatures else (),
+        applies_to=_one_line(framework.name[lang]),
+        source=(Source(_one_line(source.title), _one_line(source.url), _one_line(source.license)),),
         updated=edition.updated,
         synced_with=edition_digest(twin.title, twin.body) if twin else "",
         draft=True,
-        doubts=_lines(each.say(lang) for each in edition.doubts),
+        doubts=tuple(_one_line(each.say(lang)) for each in edition.doubts),
     )
     return edition_text(front, edition.body)
 
@@ -262,24 +247,17 @@ def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag)
     Existing files are left alone.
     """
     for proposal in proposals:
-        slug = proposal.id.partition("/")[2]
         for lang, edition in proposal.editions.items():
-            folder = directory / lang / framework.id
-            folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"{slug}.md"
-            if _write_new(path, draft_text(proposal, lang, framework)):
-                yield path
-                yield from _copy_images(edition, folder)
-
-
-def _write_new(path: Path, text: str) -> bool:
-    try:
-        # "x": a file that was created in the meantime is not overwritten either.
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        return False
-    return True
+            path = directory / lang / f"{proposal.id}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                # "x": a file that was created in the meantime is not overwritten either.
+                with path.open("x", encoding="utf-8", newline="\n") as file:
+                    file.write(draft_text(proposal, lang, framework))
+            except FileExistsError:
+                continue
+            yield path
+            yield from _copy_images(edition, path.parent)
 
 
 def _copy_images(edition: EditionDraft, folder: Path) -> Iterator[Path]:
@@ -289,13 +267,5 @@ def _copy_images(edition: EditionDraft, folder: Path) -> Iterator[Path]:
             yield folder / name
 
 
-def _symptoms(proposal: Proposal, edition: EditionDraft) -> tuple[str, ...]:
-    return () if proposal.signatures else (edition.title,)
-
-
-def _lines(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(map(_line, dict.fromkeys(values)))
-
-
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())

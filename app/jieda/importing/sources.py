@@ -38,14 +38,6 @@ _PREFIX = re.compile(r"^[ \t]*(?:(?:#{1,6}|[-*+]|\d+[.)]|#\.|>|\|)[ \t]+)*")
 _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+.:_])\1{2,}\s*$")
 
 
-def read_catalogue(path: Path) -> Mapping[str, str]:
-    """Read the translations of paragraphs, with white space collapsed; fuzzy and missing ones are left out.
-
-    Raises ImportingError if Babel is not installed or the file is not a catalogue.
-    """
-    return {source: said for source, said in _messages(path) if said}
-
-
 def translate(text: str, catalogue: Mapping[str, str]) -> str:
     """Translate the paragraphs, titles and items of a page that are in the catalogue."""
     lines = text.split("\n")
@@ -68,20 +60,20 @@ def translate(text: str, catalogue: Mapping[str, str]) -> str:
     return "\n".join(out)
 
 
-def pages_of(path: Path, wording: Wording) -> tuple[str, str]:
+def _catalogue_pages(path: Path, wording: Wording) -> tuple[str, str]:
     """Return both pages of a catalogue without a source page, as Markdown; questions become headings."""
-    source: list[str] = []
-    said: list[str] = []
+    source = translated = ""
     for original, translation in _messages(path):
-        heading = (
-            "## " if wording.marked(original) or (wording.asks(original) and len(original) < 200) else ""
-        )
-        source.append(f"{heading}{original}")
-        said.append(f"{heading}{translation or original}")
-    return "\n\n".join(source) + "\n", "\n\n".join(said) + "\n"
+        is_question = wording.marked(original) or (wording.asks(original) and len(original) < 200)
+        heading = "## " if is_question else ""
+        source += f"{heading}{original}\n\n"
+        translated += f"{heading}{translation or original}\n\n"
+    return source, translated
 
 
 def _messages(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the paragraphs of a catalogue with their translations, empty for fuzzy and missing ones; white space is
+    collapsed. Raises ImportingError if Babel is not installed or the file is not a catalogue."""
     if babel_pofile is None:
         raise ImportingError(EXTRA_MISSING.format(name=path))
     try:
@@ -90,25 +82,20 @@ def _messages(path: Path) -> Iterator[tuple[str, str]]:
         raise ImportingError(f"{path} is not a gettext catalogue: {error}") from error
     for message in catalogue:
         if isinstance(message.id, str) and message.id and isinstance(message.string, str):
-            yield _folded(message.id), "" if message.fuzzy else _folded(message.string)
+            yield " ".join(message.id.split()), "" if message.fuzzy else " ".join(message.string.split())
 
 
 def _longest(lines: list[str], at: int, catalogue: Mapping[str, str]) -> tuple[int, str]:
     """Return the number of lines from `at` that form the longest paragraph in the catalogue, and its translation."""
-    match = _PREFIX.match(lines[at])
-    joined = ""
+    words = _PREFIX.sub("", lines[at]).split()
     best = (0, "")
     for count, line in enumerate(lines[at : at + MAX_LINES], 1):
         if not line.strip():
             break
-        joined = _folded(f"{joined} {line[match.end() :] if count == 1 and match else line}")
-        if joined in catalogue:
-            best = (count, catalogue[joined])
+        words += line.split() if count > 1 else []
+        if (paragraph := " ".join(words)) in catalogue:
+            best = (count, catalogue[paragraph])
     return best
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
 
 
 CATALOGUE = ".po"
@@ -153,14 +140,15 @@ def page_files(given: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
     roots = list(given.roots.values())
     alone = len(roots) == 2 and all(root.is_file() for root in roots)
     for file in files:
-        lang = file.lang or _told(file)
+        lang = file.lang or (Language.ZH if file.path.suffix == CATALOGUE else read_page(file.path).lang)
         key = "" if alone else file.key
         # A page of the same name with another suffix is a different page, unless it is in the other language.
         while lang in grouped[key]:
             key += file.path.suffix
         grouped[key][lang] = file
     if not grouped:
-        raise ImportingError(f"no pages ({', '.join(sorted({*SUFFIXES, CATALOGUE}))}) in {_named(given)}")
+        places = ", ".join(map(str, [*given.roots.values(), *given.mixed]))
+        raise ImportingError(f"no pages ({', '.join(sorted({*SUFFIXES, CATALOGUE}))}) in {places}")
     return tuple(grouped[key] for key in sorted(grouped))
 
 
@@ -169,9 +157,9 @@ def read_pair(files: Mapping[Language, PageFile], given: ImportSources, wording:
     first = files.get(Language.EN) or files[Language.ZH]
     pages = _read(files, wording)
     addresses = {
-        lang: address
+        lang: _address(base, files.get(lang, first))
         for lang in pages
-        if (address := _address(given.addresses.get(lang, ""), files.get(lang, first)))
+        if (base := given.addresses.get(lang, ""))
     }
     return PagePair("/".join(first.path.resolve().parts[-KEY_PARTS:]), pages, addresses)
 
@@ -185,24 +173,21 @@ def is_named_for_questions(file: PageFile, wording: Wording) -> bool:
 
 def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language, MarkdownPage]:
     """Read pages by language; a catalogue translates its source page, or gives both pages."""
-    plain = {lang: file for lang, file in files.items() if file.path.suffix != CATALOGUE}
-    catalogues = {lang: file for lang, file in files.items() if file.path.suffix == CATALOGUE}
-    pages = {lang: read_page(file.path, lang) for lang, file in plain.items()}
-    for lang, file in catalogues.items():
-        if lang.other in plain:
-            pages[lang] = _translated(plain[lang.other].path, file.path, lang)
-        else:
-            source, said = pages_of(file.path, wording)
-            pages |= {
-                lang.other: make_page(file.path, source, lang.other),
-                lang: make_page(file.path, said, lang),
+    pages: dict[Language, MarkdownPage] = {}
+    for lang, file in files.items():
+        source = files.get(lang.other)
+        if file.path.suffix != CATALOGUE:
+            pages[lang] = read_page(file.path, lang)
+        elif source and source.path.suffix != CATALOGUE:
+            catalogue = {
+                original: translation for original, translation in _messages(file.path) if translation
             }
+            pages[lang] = page_of(source.path, translate(read_text(source.path), catalogue), lang)
+        else:
+            original, translated = _catalogue_pages(file.path, wording)
+            pages[lang.other] = make_page(file.path, original, lang.other)
+            pages[lang] = make_page(file.path, translated, lang)
     return pages
-
-
-def _translated(source: Path, catalogue: Path, lang: Language) -> MarkdownPage:
-    text = translate(read_text(source), read_catalogue(catalogue))
-    return page_of(source, text, lang)
 
 
 def _files(root: Path, lang: Language | None) -> Iterator[PageFile]:
@@ -230,12 +215,6 @@ def _lang_of_name(name: str) -> Language | None:
     return None
 
 
-def _told(file: PageFile) -> Language:
-    if file.path.suffix == CATALOGUE:
-        return Language.ZH
-    return read_page(file.path).lang
-
-
 def _key(below: Path) -> str:
     """Return the path of a page without its language and markup."""
     parts = [part.casefold() for part in below.parts[:-1]]
@@ -245,10 +224,6 @@ def _key(below: Path) -> str:
 
 def _address(base: str, file: PageFile) -> str:
     """Return the web address of a page: the given one, or the file's path below that of the directory."""
-    if not base or not file.below:
+    if not file.below:
         return base
     return f"{base.rstrip('/')}/{quote(file.below)}"
-
-
-def _named(given: ImportSources) -> str:
-    return ", ".join(map(str, [*given.roots.values(), *given.mixed]))
