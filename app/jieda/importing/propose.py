@@ -102,8 +102,8 @@ class Proposer:
             for lang, question in candidate.found.items()
         }
         samples = [sample for sample in self.samples if sample.entry_id != entry_id]
-        texts = [answer.text for answer in answers.values()]
-        quoted = propose_signatures(list(candidate.titles.values()), texts, samples)
+        texts = (answer.text for answer in answers.values())
+        quoted = propose_signatures(candidate.titles.values(), texts, samples)
         kind, clear = self._kind(candidate, quoted)
         signatures = quoted if kind is Kind.ERROR else ()
         topics, types = self._tags(candidate, kind, signatures)
@@ -114,7 +114,7 @@ class Proposer:
             *([] if clear else [doubt("kind", kind=kind.value)]),
             doubt("topics", topics=", ".join(topics) or "–"),
             *_error_doubts(kind, types, signatures, entry_id),
-            *_differing_code(bodies, self.framework.id),
+            *_code_doubts(bodies, self.framework.id),
         )
         editions = {
             lang: EditionDraft(
@@ -125,8 +125,7 @@ class Proposer:
                 doubts=(
                     *_pair_doubts(lang, candidate),
                     *common,
-                    *self._title_doubts(question.title, entry_id),
-                    *self._source_doubts(lang, candidate),
+                    *self._page_doubts(lang, candidate, entry_id),
                     *_answer_doubts(answers[lang]),
                 ),
                 images=answers[lang].images,
@@ -163,20 +162,20 @@ class Proposer:
         address = candidate.pair.addresses.get(lang, "") or fallback
         return Source(candidate.pair.pages[lang].title, address, self.license or NO_LICENSE)
 
-    def _source_doubts(self, lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt]:
+    def _page_doubts(self, lang: Language, candidate: BilingualQuestion, entry_id: str) -> Iterator[Doubt]:
+        """Yield doubts about the title, the source and the date."""
+        title = candidate.found[lang].title
+        if len(title) > MAX_TITLE_CHARS:
+            yield doubt("title")
+        other = self.titles.get(fold_title(title[:MAX_TITLE_CHARS]), entry_id)
+        if other != entry_id:
+            yield doubt("duplicate", id=other)
         if not candidate.pair.addresses.get(lang):
             yield doubt("source", what=_ADDRESS[lang])
         if not self.license:
             yield doubt("source", what=_LICENSE[lang])
         if not self.updated and not candidate.pair.pages[lang].dated:
             yield doubt("updated")
-
-    def _title_doubts(self, title: str, entry_id: str) -> Iterator[Doubt]:
-        if len(title) > MAX_TITLE_CHARS:
-            yield doubt("title")
-        other = self.titles.get(fold_title(title[:MAX_TITLE_CHARS]), entry_id)
-        if other != entry_id:
-            yield doubt("duplicate", id=other)
 
 
 def _answer_doubts(answer: PageAnswer) -> Iterator[Doubt]:
@@ -204,7 +203,7 @@ def _pair_doubts(lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt
         yield doubt("pair", line=line)
 
 
-def _differing_code(bodies: Mapping[Language, str], framework: str) -> Iterator[Doubt]:
+def _code_doubts(bodies: Mapping[Language, str], framework: str) -> Iterator[Doubt]:
     """Yield a doubt about code spans of one edition that are in no code of the other, which `jieda check` reports."""
     if len(bodies) < 2:
         return
