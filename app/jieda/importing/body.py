@@ -71,19 +71,22 @@ def _without_mark(line: str, end: int) -> str:
     return rest
 
 
-def compose(answer: PageAnswer, kind: Kind, lang: Language, *, divided: bool) -> str:
-    """Return the body: one section per part if `divided`, otherwise everything in the main section of its kind."""
-    titles = {row.key: row.title(lang) for row in SECTIONS}
-    text = answer.text or EMPTY[lang]
-    parts = answer.parts if divided else ((MAIN_SECTION[kind], text),)
-    return "\n".join(f"## {titles[key]}\n\n{part or EMPTY[lang]}\n" for key, part in parts)
+def compose(answers: Mapping[Language, PageAnswer], kind: Kind) -> dict[Language, str]:
+    """Return the bodies: one section per part if all editions have the same ones, otherwise everything in one."""
+    divided = kind is Kind.ERROR and _have_common_sections(answers.values())
+    bodies: dict[Language, str] = {}
+    for lang, answer in answers.items():
+        titles = {row.key: row.title(lang) for row in SECTIONS}
+        parts = answer.parts if divided else ((MAIN_SECTION[kind], answer.text),)
+        bodies[lang] = "\n".join(f"## {titles[key]}\n\n{text or EMPTY[lang]}\n" for key, text in parts)
+    return bodies
 
 
-def has_common_sections(answers: Iterable[PageAnswer], kind: Kind) -> bool:
+def _have_common_sections(answers: Iterable[PageAnswer]) -> bool:
     """Whether all editions have the same sections, each once, including those required for an error."""
     keys = {tuple(key for key, _ in answer.parts) for answer in answers}
     first = next(iter(keys))
-    return kind is Kind.ERROR and len(keys) == 1 and "fix" in first and len(set(first)) == len(first)
+    return len(keys) == 1 and "fix" in first and len(set(first)) == len(first)
 
 
 def _parts(text: str, wording: Wording) -> tuple[tuple[str, str], ...]:

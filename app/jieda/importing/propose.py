@@ -14,7 +14,7 @@ from jieda.content.read.parse import edition_digest
 from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import TagFinder, propose_signatures
 from jieda.entry import Kind, Language, Sample, Signature, Source
-from jieda.importing.body import PageAnswer, compose, has_common_sections, read_answer
+from jieda.importing.body import PageAnswer, compose, read_answer
 from jieda.importing.pairing import BilingualQuestion
 from jieda.importing.rewrite import Targets
 from jieda.importing.wording import Wording, fold_title
@@ -107,8 +107,7 @@ class Proposer:
         kind, clear = self._kind(candidate, quoted)
         signatures = quoted if kind is Kind.ERROR else ()
         topics, types = self._tags(candidate, kind, signatures)
-        divided = has_common_sections(answers.values(), kind)
-        bodies = {lang: compose(answer, kind, lang, divided=divided) for lang, answer in answers.items()}
+        bodies = compose(answers, kind)
         common = (
             *([] if named else [doubt("slug", slug=slug)]),
             *([] if clear else [doubt("kind", kind=kind.value)]),
