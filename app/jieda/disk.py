@@ -21,8 +21,7 @@ def read_plain(path: Path) -> bytes:
 
 
 def open_plain(path: Path) -> int:
-    """Open a plain file for reading and return its descriptor. Raises OSError, also for anything else: a pipe would
-    block its reader."""
+    """Open a plain file for reading. Raises OSError, also for anything else: a pipe would block its reader."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -31,8 +30,7 @@ def open_plain(path: Path) -> int:
 
 
 def make_room(path: Path) -> None:
-    """Remove whatever is in the place of our file and is not a plain file, such as a link, a folder or a pipe. Raises
-    OSError."""
+    """Remove what is in the place of our file and is no plain file: a link, a folder, a pipe. Raises OSError."""
     # Another process may have done so meanwhile.
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):

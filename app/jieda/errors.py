@@ -43,10 +43,6 @@ class GitError(JiedaError):
     """The `git` command is missing or failed; the message includes its output."""
 
 
-class JudgedFileError(JiedaError):
-    """A line of a file of judged queries is invalid. Its text is `path:line: message`."""
-
-
 class RemoteError(JiedaError):
     """A server did not answer, or not as Jieda does. `status` is the HTTP status, 0 without an answer."""
 
@@ -57,10 +53,6 @@ class RemoteError(JiedaError):
 
 class RemoteRefusal(RemoteError):
     """A remote Jieda refused a request; the message has its reasons."""
-
-
-class ExtraMissing(JiedaError):
-    """An optional extra is not installed; the message says how to install it."""
 
 
 class IndexUnreadable(JiedaError):

@@ -223,7 +223,7 @@ class Settings:
     )
 
     @model_validator(mode="after")
-    def _agrees(self) -> Self:
+    def _check_consistency(self) -> Self:
         """Check for settings that contradict one another. Raises ValueError with a line for each problem."""
         wrong = {
             "JIEDA_WORKBENCH_WRITE (--workbench-write): writing needs a token: set "
@@ -331,6 +331,6 @@ def _as_text(value: object) -> str:
 
 TABLE: Mapping[str, FieldInfo] = Settings.__pydantic_fields__  # type: ignore[attr-defined] # pydantic puts it there
 OPTIONS = tuple(
-    Option(name, _as_text(known.default), known.description or "", known.annotation is bool)
-    for name, known in TABLE.items()
+    Option(name, _as_text(field.default), field.description or "", field.annotation is bool)
+    for name, field in TABLE.items()
 )

@@ -65,8 +65,8 @@ def rules_out(holds: str, told: Iterable[tuple[str, Version]]) -> bool:
 
 
 def doubtful_version(validity: Validity, text: str, packages: Packages) -> str:
-    """Return a program and version in a text that an entry does not hold for, such as `slime 0.2.4`; empty if there is
-    none. If the text has several versions of a program, the entry must hold for none of them."""
+    """Return a program and version in a text, such as `slime 0.2.4`, if an entry holds for none that the text has of
+    this program; otherwise empty."""
     for holds in validity.holds:
         program = holds.partition(" ")[0]
         told = [(program, each) for each in told_versions(text, program, packages)]

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from jieda.errors import ExtraMissing
+from jieda.errors import JiedaError
 
 EXTRA_MISSING = (
     "jieda mcp needs the SDK of the Model Context Protocol, which is an optional extra; install it beside Jieda:"
@@ -16,6 +16,6 @@ def is_installed() -> bool:
 
 
 def require() -> None:
-    """Raise ExtraMissing where the SDK is not installed."""
+    """Raise JiedaError where the SDK is not installed."""
     if not is_installed():
-        raise ExtraMissing(EXTRA_MISSING)
+        raise JiedaError(EXTRA_MISSING)

@@ -25,8 +25,7 @@ def client_of(url: str, directories: tuple[Path, ...]) -> Client:
 
 
 def local_client(directories: tuple[Path, ...], **given: str) -> Local:
-    """Return a client of these directories, or of the configured ones, open while the command runs. Raises
-    JiedaError."""
+    """Return a client of these or the configured directories, open while the command runs. Raises JiedaError."""
     client = api.local_client(Settings.load(os.environ, content=directories, **given))
     if command := click.get_current_context(silent=True):
         command.call_on_close(client.service.knowledge.stop)

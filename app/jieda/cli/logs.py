@@ -38,8 +38,7 @@ FORMATTERS = {"text": TextFormatter, "json": JsonFormatter}
 
 
 def log_config(log_format: str, level: str = "INFO") -> dict[str, Any]:
-    """Return the logging configuration of a server process, for `logging.config.dictConfig`. All output goes to
-    stderr."""
+    """Return the configuration for `logging.config.dictConfig` of a server process, which logs to stderr."""
     return {
         "version": 1,
         "disable_existing_loggers": False,

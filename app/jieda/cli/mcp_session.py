@@ -17,8 +17,7 @@ Serve = Callable[[Opening], None]
 
 
 def open_session(url: str, directories: tuple[Path, ...]) -> Serve:
-    """Return the function that serves until the input ends, from the local content or the server at `url`. Raises
-    JiedaError."""
+    """Return a function that serves until the input ends, from content or the server at `url`. Raises JiedaError."""
     # Stdout belongs to the protocol, so everything else goes to stderr.
     logging.config.dictConfig(log_config("text", level="WARNING"))
     words = Translations.load().words

@@ -230,8 +230,7 @@ def _write(target: int, chunk: bytes) -> bool:
 
 
 def explain(text: bytes | None, options: list[str], output: BinaryIO) -> None:
-    """Write the diagnosis of the output, or of the file named in `options`, using `jieda diagnose` in another
-    process."""
+    """Have `jieda diagnose`, another process, explain the output, or the file named in `options`."""
     if text is not None and not text.strip():
         return
     script = RUN.format("jieda.cli.diagnose")

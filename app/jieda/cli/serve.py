@@ -36,10 +36,9 @@ SHARED_FILE = 0o660
 
 
 def share_with_group(data: Path) -> None:
-    """Create the data directory private to this user; where the group may not write it, make reader feedback private,
-    too.
+    """Create the data directory, private to this user; unless the group may write it, make the feedback private, too.
 
-    Where the group may write it, let the group write new files of this process, and close them to all others.
+    If the group may write it, let the group write new files of this process, and close them to all others.
     """
     try:
         if not data.exists():
@@ -119,8 +118,7 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
 
 
 def check_port(host: str, port: int) -> None:
-    """Raise ClickException where the address cannot be bound; the server would report it only after building the
-    index."""
+    """Raise ClickException if the address cannot be bound, which the server would notice only after the build."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     other = "port with --port or JIEDA_PORT"
     try:

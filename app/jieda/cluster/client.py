@@ -156,8 +156,7 @@ def _kind(content: object) -> str:
 
 
 def _check_whole(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return a complete answer. Raises Incomplete if a shard is missing or the search timed out, Refused if it was
-    refused."""
+    """Return an answer. Raises Incomplete if a shard is missing or the search timed out, Refused."""
     if "error" in answer:
         status = int(answer.get("status", 500))
         if status in {400, 404}:

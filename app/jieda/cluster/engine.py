@@ -127,8 +127,7 @@ class ClusterEngine:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Create the engine of `settings`. Raises SettingsError if its certificates cannot be read, or keys are
-        missing."""
+        """Create the engine of `settings`. Raises SettingsError for unreadable certificates and missing keys."""
         access = Access(
             settings.opensearch_url,
             settings.opensearch_user,

@@ -141,8 +141,7 @@ class ClusterResult:
         }
 
     def _count(self, filters: Sequence[Filters]) -> float:
-        """Fetch all counts that this search may need in one request. Return the highest coverage of the query, 0 if no
-        document passes the threshold."""
+        """Fetch all counts of this search in one request; return the highest coverage, 0 if there is no answer."""
         held, known = self._counting.among, self._window.facets.values
         aggregations: dict[str, Body] = {
             f"total {number}": {"filter": all_of([*filter_queries(one), *held])}

@@ -223,8 +223,7 @@ class Indexes:
             raise ClusterUnavailable("an index has no place for its shards")
 
     def _await_copies(self, index: str) -> None:
-        """Wait until as many replicas exist as nodes allow: one node allows none, and three tolerate the loss of one
-        from then on."""
+        """Wait until as many replicas exist as nodes allow: from then on three nodes tolerate the loss of one."""
         wanted = "wait_for_events=languid&wait_for_no_initializing_shards=true"
         health = self._ask("GET", f"/_cluster/health/{index}?{wanted}&timeout=20s")
         if health["timed_out"]:

@@ -11,7 +11,7 @@ from jieda.content.library import Library
 from jieda.content.read.load import load_library
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
-from jieda.errors import JiedaError, JudgedFileError
+from jieda.errors import JiedaError
 from jieda.search.answers import SearchRequest
 from jieda.search.index.document import Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
@@ -83,7 +83,7 @@ class Figures:
 
 
 def read_judged(path: Path) -> tuple[Judged, ...]:
-    """Read the queries of a file of JSON lines. Raises JudgedFileError, OSError."""
+    """Read the queries of a file of JSON lines. Raises JiedaError, OSError."""
     judged = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip():
@@ -95,7 +95,7 @@ def read_judged(path: Path) -> tuple[Judged, ...]:
             judged.append(Judged(name, kind, lang, query, expected, cross))
         except (ValueError, KeyError, TypeError) as error:
             message = f"is not a judged query ({{id, kind, lang, query, expected}}): {error!r}"
-            raise JudgedFileError(f"{path}:{number}: {message}") from error
+            raise JiedaError(f"{path}:{number}: {message}") from error
     return tuple(judged)
 
 
