@@ -7,7 +7,7 @@ HOST, HOST_VARIABLE = "127.0.0.1", "JIEDA_HOST"
 PORT, PORT_VARIABLE = "8000", "JIEDA_PORT"
 
 
-def set_in(environ: Mapping[str, str], variable: str, default: str) -> str:
+def read_variable(environ: Mapping[str, str], variable: str, default: str) -> str:
     """Return the value of a variable. An empty one counts as not set, and so does the one that Kubernetes sets in every
     container beside a service named jieda: `JIEDA_PORT=tcp://10.96.12.3:8000`."""
     text = environ.get(variable, "").strip()

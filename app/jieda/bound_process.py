@@ -35,16 +35,16 @@ class BoundProcess(SpawnProcess):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the pipe first, then everything else."""
         state = {name: value for name, value in self.__dict__.items() if name not in {"_theirs", "_ours"}}
-        return _watched, (self._theirs,), state
+        return _start_watching, (self._theirs,), state
 
 
-def _watched(parent: Connection) -> BoundProcess:
+def _start_watching(parent: Connection) -> BoundProcess:
     """Start the watch, first of all in the new process; return the process before its state is unpickled."""
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     return BoundProcess.__new__(BoundProcess)
 
 
-def _end_with(parent: Connection) -> None:
+def _end_with_parent(parent: Connection) -> None:
     """End this process as soon as its parent is gone: by SIGTERM, and if that does not suffice, by force."""
     with contextlib.suppress(EOFError, OSError):
         parent.recv_bytes()

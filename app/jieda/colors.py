@@ -21,7 +21,7 @@ def lowest_contrast(color: str, grounds: tuple[str, ...]) -> float:
     return min(contrast(color, ground) for ground in grounds)
 
 
-def mixed(color: str, other: str, share: float) -> str:
+def mix(color: str, other: str, share: float) -> str:
     """Mix a colour with `share` of another."""
     pairs = zip(_channels(color), _channels(other), strict=True)
     return "#" + "".join(f"{round(one + (two - one) * share):02x}" for one, two in pairs)

@@ -217,7 +217,7 @@ class FeedbackStore:
         questions = ((ADD_ASKED, (*gap[:3], day, *gap[3:], count)) for gap, count in asked.items())
         entries = ((ADD_READS, (day, entry, count)) for entry, count in reads.items())
         rows = chain(questions, entries)
-        with self._opened(GAPS, mending=True) as connection:
+        with self._connect(GAPS, mend=True) as connection:
             while batch := list(islice(rows, ROWS_AT_ONCE)):
                 _make_room(connection, megabytes)
                 with connection:
@@ -233,7 +233,7 @@ class FeedbackStore:
                 _aside(self.gaps).unlink()
         if identity(self.gaps) is None:
             return
-        with self._opened(GAPS, mending=True) as connection:
+        with self._connect(GAPS, mend=True) as connection:
             _delete_before(connection, first_day(days))
             _make_room(connection, megabytes)
             _shrink(connection)
@@ -244,7 +244,7 @@ class FeedbackStore:
             _aside(self.gaps).unlink()
         if identity(self.gaps) is None:
             return
-        with self._opened(GAPS) as connection:
+        with self._connect(GAPS) as connection:
             _delete_before(connection, "~")  # which sorts after every day
             _shrink(connection)
 
@@ -302,16 +302,16 @@ class FeedbackStore:
                 return ()
         except OSError as error:  # a directory that this process may not look into, a broken disk
             raise FeedbackUnusable(type(error).__name__) from error
-        with self._opened(name) as connection:
+        with self._connect(name) as connection:
             return connection.execute(query, values).fetchall()
 
     def _write(self, name: str, *statements: tuple[str, Sequence[str | int | bytes]]) -> None:
-        with self._opened(name, mending=True) as connection, connection:
+        with self._connect(name, mend=True) as connection, connection:
             for statement, values in statements:
                 connection.execute(statement, values)
 
     @contextmanager
-    def _opened(self, name: str, *, mending: bool = False) -> Iterator[sqlite3.Connection]:
+    def _connect(self, name: str, *, mend: bool = False) -> Iterator[sqlite3.Connection]:
         """Open a connection to a file, which is created if missing."""
         path = self.directory / name
         which = identity(path)
@@ -324,7 +324,7 @@ class FeedbackStore:
                 yield connection
         except sqlite3.Error as error:
             damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
-            if mending and damaged and _set_aside(path, which):
+            if mend and damaged and _set_aside(path, which):
                 log.warning("%s is damaged: it is set aside, and a new one is begun", name)
             raise FeedbackUnusable(type(error).__name__, damaged=damaged) from error
 
@@ -369,7 +369,7 @@ def _delete_before(connection: sqlite3.Connection, day: str) -> None:
 def _make_room(connection: sqlite3.Connection, megabytes: int) -> None:
     """Delete rows until the file is below its share of the bound: the rarest texts, among equally rare ones the oldest;
     if reads have more rows than texts, their oldest day."""
-    while _used(connection) > FILLED * megabytes * MEGABYTE:
+    while _used_bytes(connection) > FILLED * megabytes * MEGABYTE:
         (asked,) = connection.execute("SELECT COUNT(*) FROM asked").fetchone()
         (reads,) = connection.execute("SELECT COUNT(*) FROM reads").fetchone()
         if not asked and not reads:
@@ -382,7 +382,7 @@ def _make_room(connection: sqlite3.Connection, megabytes: int) -> None:
         _shrink(connection)
 
 
-def _used(connection: sqlite3.Connection) -> int:
+def _used_bytes(connection: sqlite3.Connection) -> int:
     """Return the bytes of the pages in use."""
     pages, free, page = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]

@@ -11,11 +11,11 @@ from jieda.errors import GitError
 SECONDS = 60.0
 """Timeout in seconds: a command that takes longer hangs."""
 
-MOST_TOLD = 600
+MOST_OUTPUT = 600
 """Most characters of git's output in an error message."""
 
 _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_MESSAGES": "C"}
-_NOT_HANDED_ON = ("JIEDA_", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+_NOT_INHERITED = ("JIEDA_", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 """Variables that git does not inherit: our settings, as some are secrets and hooks are foreign programs; and those that
 name another repository than that of the folder."""
 # A repository may configure a program that git runs when it checks for changes.
@@ -47,8 +47,8 @@ class Repository:
     @classmethod
     def around(cls, folder: Path) -> "Repository":
         """Return the repository of a folder. Raises GitError if there is none, or git is not installed."""
-        told = run(folder, "rev-parse", "--show-toplevel").decode().removesuffix("\n")
-        return cls(Path(told).resolve())
+        output = run(folder, "rev-parse", "--show-toplevel").decode().removesuffix("\n")
+        return cls(Path(output).resolve())
 
     def fork_point(self, revision: str) -> str:
         """Return the last common commit of `revision` and HEAD. Raises GitError if there is none."""
@@ -82,8 +82,8 @@ class Repository:
     def word_changes(self, commit: str, folder: Path) -> str:
         """Return the changes of files below `folder`, commit by commit, latest first, word by word: for each commit a
         NUL, its name, day and subject, and the output of `git log -p --word-diff=porcelain`. Raises GitError."""
-        told = run(self.root, *_HISTORY, commit, "--", str(folder), environ={"LC_ALL": "C"})
-        return told.decode("utf-8", "replace")
+        output = run(self.root, *_HISTORY, commit, "--", str(folder), environ={"LC_ALL": "C"})
+        return output.decode("utf-8", "replace")
 
     def file_at(self, commit: str, path: str) -> bytes:
         """Return the content of a file in a commit. Raises GitError."""
@@ -97,7 +97,7 @@ def _names(output: bytes) -> list[str]:
 def run(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None, called: str = "") -> bytes:
     """Return the output of a git command in a folder, which errors call `called`. Raises GitError with its output."""
     where = called or str(folder)
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_HANDED_ON)}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
     try:
         done = subprocess.run(  # noqa: S603 - our own arguments; revisions and paths cannot be options
             ["git", "-C", str(folder), *_OPTIONS, *arguments],  # noqa: S607 - the one on PATH is the one meant
@@ -112,6 +112,6 @@ def run(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None,
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:  # ValueError: an argument with a NUL
         raise GitError(f"git does not answer in {where}: {type(error).__name__}") from error
     if done.returncode:
-        told = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-MOST_TOLD:]
-        raise GitError(f"git {arguments[0]} in {where}: {told or f'ended with {done.returncode}'}")
+        output = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-MOST_OUTPUT:]
+        raise GitError(f"git {arguments[0]} in {where}: {output or f'ended with {done.returncode}'}")
     return done.stdout

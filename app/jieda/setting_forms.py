@@ -17,22 +17,22 @@ RESERVED = frozenset(
 stripped it."""
 
 
-def read(parse: Callable[[str], Any]) -> BeforeValidator:
+def parsed_by(parse: Callable[[str], Any]) -> BeforeValidator:
     """Return a validator that parses a text and passes other values through."""
     return BeforeValidator(lambda given: parse(given) if isinstance(given, str) else given)
 
 
-def words(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     """Split words at commas or spaces."""
     return tuple(word for word in re.split(r"[,\s]+", text) if word)
 
 
-def proxies(text: str) -> tuple[str, ...]:
+def split_proxies(text: str) -> tuple[str, ...]:
     """Split addresses and networks; NOBODY distinguishes an empty list from an unset variable."""
-    return words(text) or (NOBODY,)
+    return split_words(text) or (NOBODY,)
 
 
-def networks(named: tuple[str, ...]) -> tuple[str, ...]:
+def check_networks(named: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses and networks, `*` or NOBODY. Raises ValueError for anything else."""
     try:
         for each in set(named) - {"*", NOBODY}:
@@ -54,7 +54,7 @@ def directories(given: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ..
     return paths
 
 
-def file(text: str) -> str:
+def existing_file(text: str) -> str:
     """Return the path of an existing file, or an empty text. Raises ValueError."""
     path = Path(text).expanduser().absolute()
     if text and not path.is_file():
@@ -79,7 +79,7 @@ def hosting_path(text: str) -> str:
     return path
 
 
-def with_path(addresses: tuple[str, ...]) -> tuple[str, ...]:
+def check_paths(addresses: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses that all contain `{path}`. Raises ValueError."""
     if not all(each.startswith(("https://", "http://")) and "{path}" in each for each in addresses):
         raise ValueError("must be http(s) addresses with {path} where the file's path belongs")
@@ -98,7 +98,7 @@ def address_with(*names: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def nodes(addresses: tuple[str, ...]) -> tuple[str, ...]:
+def check_nodes(addresses: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses of servers. Raises ValueError if one contains credentials."""
     if not all(re.fullmatch(r"https?://[^/?#@\s]+(/[^?#@\s]*)?", each) for each in addresses):
         raise ValueError(

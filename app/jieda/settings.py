@@ -12,24 +12,24 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
-from jieda.address import HOST, PORT, set_in
+from jieda.address import HOST, PORT, read_variable
 from jieda.errors import SettingsError
 from jieda.places import CONTENT, DATA
 from jieda.setting_forms import (
     NOBODY,
     ORIGIN,
     address_with,
+    check_networks,
+    check_nodes,
+    check_paths,
     directories,
-    file,
+    existing_file,
     hosting_path,
     matching,
-    networks,
-    nodes,
-    proxies,
-    read,
+    parsed_by,
     scheme_and_host,
-    with_path,
-    words,
+    split_proxies,
+    split_words,
 )
 
 
@@ -62,28 +62,26 @@ class Settings:
         "",
         "Scheme and host of absolute addresses; empty: an allowed or local Host header of the request.",
     )
-    allowed_hosts: Annotated[tuple[str, ...], read(words)] = row(
+    allowed_hosts: Annotated[tuple[str, ...], parsed_by(split_words)] = row(
         (), "Host names to answer to, separated by commas; empty or *: any."
     )
-    cors_origins: Annotated[tuple[Annotated[str, ORIGIN], ...], read(words)] = row(
+    cors_origins: Annotated[tuple[Annotated[str, ORIGIN], ...], parsed_by(split_words)] = row(
         (),
         "Sites whose pages may call the API, such as https://docs.example.com, separated by commas; *: any.",
     )
     root_path: Annotated[str, AfterValidator(hosting_path)] = row(
         "", "Path under which a proxy serves this, such as /kb."
     )
-    trusted_proxies: Annotated[tuple[str, ...], read(proxies)] = row(
+    trusted_proxies: Annotated[tuple[str, ...], parsed_by(split_proxies)] = row(
         ("127.0.0.1",),
         f"Proxies whose X-Forwarded-* headers are trusted, separated by commas; {NOBODY}: no proxy's.",
     )
     reload_token: str = row("", "Secret for POST /api/v1/reload; empty: refused to everybody.")
-    metrics: Annotated[tuple[str, ...], read(proxies), AfterValidator(networks)] = row(
+    metrics: Annotated[tuple[str, ...], parsed_by(split_proxies), AfterValidator(check_networks)] = row(
         ("127.0.0.0/8", "::1"),
         f"Who may read /metrics: addresses and networks, or * for anybody; {NOBODY}: nobody.",
     )
-    edit_url: Annotated[
-        tuple[str, ...], read(lambda text: tuple(text.split())), AfterValidator(with_path)
-    ] = row(
+    edit_url: Annotated[tuple[str, ...], parsed_by(str.split), AfterValidator(check_paths)] = row(
         (),
         "Address of a file's editor, with {path}, such as "
         "https://git.example.com/faq/edit/main/content/{path}; "
@@ -168,7 +166,7 @@ class Settings:
         1,
         60,
     )
-    dictionary: Annotated[str, AfterValidator(file)] = row(
+    dictionary: Annotated[str, AfterValidator(existing_file)] = row(
         "",
         "Dictionary file in CC-CEDICT's format, to find entries that do not exist in the language of the query.",
     )
@@ -189,9 +187,7 @@ class Settings:
         "whoosh",
         "Search engine: whoosh, an index in each process; or opensearch, your own cluster.",
     )
-    opensearch_url: Annotated[
-        tuple[str, ...], read(lambda text: tuple(text.split())), AfterValidator(nodes)
-    ] = row(
+    opensearch_url: Annotated[tuple[str, ...], parsed_by(str.split), AfterValidator(check_nodes)] = row(
         (),
         "Addresses of the cluster's nodes, separated by spaces, such as https://os1.example.com:9200.",
     )
@@ -207,7 +203,7 @@ class Settings:
     opensearch_aws_service: Literal["es", "aoss"] = row(
         "es", "Service to sign for: es, a domain of OpenSearch Service; aoss, a serverless collection."
     )
-    opensearch_ca: Annotated[str, AfterValidator(file)] = row(
+    opensearch_ca: Annotated[str, AfterValidator(existing_file)] = row(
         "", "File of certificates (PEM) to trust for https in place of the system's."
     )
     opensearch_prefix: Annotated[
@@ -255,7 +251,7 @@ class Settings:
         `content` may be a sequence of directories; it replaces the shipped content, too. An empty variable, None and an
         empty sequence count as not set. Raises SettingsError, which lists all problems at once.
         """
-        texts = {option.name: set_in(environ, option.env, "") for option in OPTIONS}
+        texts = {option.name: read_variable(environ, option.env, "") for option in OPTIONS}
         chosen: dict[str, Any] = {name: text for name, text in texts.items() if text}
         options = {name: value for name, value in given.items() if value or value == ""}
         if "content" in options:

@@ -36,7 +36,7 @@ def fault_of_version(text: str) -> str:
     return ""
 
 
-def asked_version(text: str, packages: Packages) -> tuple[str, Version]:
+def parse_version(text: str, packages: Packages) -> tuple[str, Version]:
     """Parse program and version of `slime 0.2.4`, `slime==0.2.4` or `slime:v0.2.4`. Raises BadVersion."""
     if found := _ASKED.fullmatch(text):
         name = re.sub("[-_.]+", "-", found[1]).casefold()
@@ -47,7 +47,7 @@ def asked_version(text: str, packages: Packages) -> tuple[str, Version]:
     raise BadVersion(field="version", value=text[:100])
 
 
-def told_versions(text: str, program: str, packages: Packages) -> Iterator[Version]:
+def find_versions(text: str, program: str, packages: Packages) -> Iterator[Version]:
     """Yield the versions of a program that occur in a log, a list of packages or a question."""
     for called in (program, *(package for package, of in packages.items() if of == program)):
         parts = re.split(r"[-_.]", called)
@@ -69,7 +69,7 @@ def doubtful_version(validity: Validity, text: str, packages: Packages) -> str:
     this program; otherwise empty."""
     for holds in validity.holds:
         program = holds.partition(" ")[0]
-        told = [(program, each) for each in told_versions(text, program, packages)]
+        told = [(program, each) for each in find_versions(text, program, packages)]
         if rules_out(holds, told):
             return f"{program} {told[0][1]}"
     return ""

@@ -10,7 +10,7 @@ import ssl
 import sys
 from urllib.parse import urlsplit
 
-from jieda.address import HOST, HOST_VARIABLE, PORT, PORT_VARIABLE, set_in
+from jieda.address import HOST, HOST_VARIABLE, PORT, PORT_VARIABLE, read_variable
 
 SECONDS = 5.0
 MOST_BYTES = 20_000
@@ -64,7 +64,10 @@ def ask(base: str) -> tuple[str, str]:
 
 def own_address() -> str:
     """Return the local address of a server with the settings of this environment."""
-    host, port = set_in(os.environ, HOST_VARIABLE, HOST), set_in(os.environ, PORT_VARIABLE, PORT)
+    host, port = (
+        read_variable(os.environ, HOST_VARIABLE, HOST),
+        read_variable(os.environ, PORT_VARIABLE, PORT),
+    )
     if not port.isdecimal():
         refuse(f"{PORT_VARIABLE} must be a number; it is {port!r}")
     host = EVERYWHERE.get(host, host)

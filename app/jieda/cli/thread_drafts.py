@@ -39,7 +39,7 @@ COVERED = 0.6
 NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.])")
 MOST_SOURCES = 5
 MOST_LOGS = 3
-LOUD = 100
+SHAPE_CHARS = 100
 """Characters of error lines by which threads are distinguished."""
 UNKNOWN_LICENSE = "NOASSERTION"
 
@@ -132,7 +132,7 @@ def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
     root = _main_error(diagnosis)
     if root is None:
         is_trouble = thread.quotes and diagnosis.verdict is not Verdict.NO_ERROR
-        return diagnosis.query[:LOUD] if is_trouble else ""
+        return diagnosis.query[:SHAPE_CHARS] if is_trouble else ""
     name = root.type.rpartition(".")[2]
     line = f"{name}: {root.message}" if name and root.message else name or root.message
     return NUMBER.sub("{int}", shape_of(line))

@@ -15,7 +15,7 @@ from jieda.entry import Entry, Language, Problem, Sample, Summary
 from jieda.errors import UnknownTag
 from jieda.log_knowledge import Background
 from jieda.taxonomy import HOLDS, Filters, known_tag
-from jieda.versions import asked_version, rules_out
+from jieda.versions import parse_version, rules_out
 
 RECENT_CHARACTERS = 8 << 20
 """Size of the cache of entries, in characters of source text; the cached objects take some six times that."""
@@ -101,7 +101,7 @@ class Library(Catalog):
         """Return the filters with tags in the taxonomy's spelling, and with the ranges that their versions rule out.
         Raises UnknownTag, BadVersion."""
         filters = filters.known(self.taxonomy)
-        asked = [asked_version(each, self.taxonomy.packages) for each in filters.version]
+        asked = [parse_version(each, self.taxonomy.packages) for each in filters.version]
         ruled_out = (each for each in self.values(HOLDS) if rules_out(each, asked)) if asked else ()
         return replace(filters, ruled_out=tuple(ruled_out))
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby
 
-from jieda.colors import DARK_GROUNDS, READABLE, lowest_contrast, mixed
+from jieda.colors import DARK_GROUNDS, READABLE, lowest_contrast, mix
 from jieda.entry import Language
 from jieda.han import is_han
 from jieda.site_texts import SiteTexts
@@ -58,8 +58,8 @@ def style_sheet(site: SiteTexts) -> str:
 
 def _shades(accent: str, *, toward: str, ground: str, on: str) -> Iterator[tuple[str, str]]:
     yield "--jade", accent
-    yield "--jade-deep", mixed(accent, toward, 0.3)
-    yield "--jade-wash", mixed(ground, accent, 0.08)
+    yield "--jade-deep", mix(accent, toward, 0.3)
+    yield "--jade-wash", mix(ground, accent, 0.08)
     yield "--on-jade", on
 
 
@@ -69,5 +69,5 @@ def _tokens(shades: Iterator[tuple[str, str]]) -> str:
 
 def _lighten(accent: str) -> str:
     """Lighten the accent until it is readable on a dark background."""
-    tries = (mixed(accent, WHITE, share / 10) for share in range(10))
+    tries = (mix(accent, WHITE, share / 10) for share in range(10))
     return next((each for each in tries if lowest_contrast(each, DARK_GROUNDS) >= READABLE + 1), WHITE)

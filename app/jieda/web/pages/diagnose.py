@@ -14,7 +14,7 @@ from jieda.han import HAN
 from jieda.presentation.diagnosis_text import as_markdown
 from jieda.usecases.diagnose import Diagnosed, excerpt, kept_lines, telling_lines
 from jieda.usecases.diagnose import diagnose as diagnose_for
-from jieda.versions import told_versions
+from jieda.versions import find_versions
 from jieda.web.http.respond import NO_STORE, choices, chosen_theme, respond, works_with
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
 from jieda.web.pages.layout import Head, data_block, render_page
@@ -178,7 +178,7 @@ def _framework_to_keep(context: PageContext, paste: Paste, diagnosis: Diagnosis)
     framework = paste.framework or diagnosis.framework
     if framework not in context.library.taxonomy.framework or diagnosis.asks:
         return None
-    versions = sorted(told_versions(paste.text, framework, context.library.taxonomy.packages))
+    versions = sorted(find_versions(paste.text, framework, context.library.taxonomy.packages))
     version = str(versions[-1]) if versions else ""
     if framework == context.chosen and version in {"", context.version}:
         return None
