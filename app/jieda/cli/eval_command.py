@@ -44,8 +44,8 @@ def command(
 ) -> None:
     """Run the judged queries of each FILE, JSON lines {id, kind, lang, query, expected}, and print how well they do.
 
-    Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis. For each
-    grade of sureness it is printed how often it was right.
+    Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis. The last
+    table says how often each grade of sureness was right.
     """
     read = (one for file in files for one in evaluate.read_judged(file))
     judged = [one for one in read if not (hide_lang and one.lang == "mixed")]

@@ -30,8 +30,7 @@ from jieda.snapshot.store.facts import FILE_NAME as FACTS
 APPLICATION = "jieda.web.app"
 """Imported only by processes that handle requests; one that only starts workers does without."""
 METRICS = "metrics-"
-"""Prefix of a folder below the data directory: a hardened container can write nowhere else. A server that was
-killed leaves its own."""
+"""Prefix of a folder in the data directory: a hardened container can write nowhere else. A killed server leaves its."""
 SHARED_FILE = 0o660
 
 
@@ -63,10 +62,7 @@ def parameter(option: Option) -> click.Option:
     shown = f"{option.help} [{option.env}; {option.default or 'empty'}]"
     if option.name == "content":
         return click.Option(
-            [option.flag],
-            multiple=True,
-            metavar="DIRECTORY",
-            help=f"{shown} May be repeated.",
+            [option.flag], multiple=True, metavar="DIRECTORY", help=f"{shown} May be repeated."
         )
     if option.is_switch:
         return click.Option([option.flag], is_flag=True, flag_value="1", default=None, help=shown)

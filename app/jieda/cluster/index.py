@@ -248,9 +248,8 @@ class ClusterIndex(EmbeddedIndex):
         held = [] if dropped else [phrase_query(one) for one in wanted.required]
         among = [*self._admitted_queries(wanted.within), *held]
         filters = [*filter_queries(wanted.filters), *among]
-        answers = [
-            answer["hits"]["hits"] for answer in self._search(self._window_searches(wanted, size, filters))
-        ]
+        searches = self._window_searches(wanted, size, filters)
+        answers = [answer["hits"]["hits"] for answer in self._search(searches)]
         latest = self._latest(wanted, size)
         found = [bisect_left(self.collection.ids, hit["fields"]["id"][0]) for some in answers for hit in some]
         numbers = np.unique([*latest.tolist(), *found]).astype(np.intp)
