@@ -139,7 +139,7 @@ def test_leading_dashes_are_text_behind_the_usual_two(jieda: Jieda) -> None:
     assert jieda("search", "--", "--batch-size").stdout.startswith("1. Out of memory\n")
     refused = jieda("search", "--batch_size")
     assert refused.returncode == 2
-    assert "what you mean: jieda search -- --batch_size\n" in refused.stderr
+    assert "If it is not meant as an option: jieda search -- --batch_size\n" in refused.stderr
 
 
 def test_bytes_that_are_no_text_do_no_harm(jieda: Jieda) -> None:
