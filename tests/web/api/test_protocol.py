@@ -103,11 +103,11 @@ def test_all_wrong_parameters_are_named_at_once(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("address", "field", "told"),
     [
-        ("search?q=oom&frameworks=roll", "frameworks", "is not known here; use framework"),
-        ("search?q=oom&query=x", "query", "is not known here; use q"),
-        ("suggest?q=oom&utm_source=x", "utm_source", "is not known here; use lang, q, limit"),
-        ("entries?Limit=3", "Limit", "is not known here; use limit"),
-        ("search?q=oom&Language=zh", "Language", "is not known here; use lang"),
+        ("search?q=oom&frameworks=roll", "frameworks", "is unknown; use framework"),
+        ("search?q=oom&query=x", "query", "is unknown; use q"),
+        ("suggest?q=oom&utm_source=x", "utm_source", "is unknown; use lang, q, limit"),
+        ("entries?Limit=3", "Limit", "is unknown; use limit"),
+        ("search?q=oom&Language=zh", "Language", "is unknown; use lang"),
         ("search?lang=en", "q", "is missing"),
         ("suggest", "q", "is missing"),
     ],
