@@ -127,9 +127,8 @@ class Speller:
         if known.count(True) != 1:
             return []
         place = known.index(True)
-        near = (
-            typed[:1] + other if place == 0 else other + typed[1:] for other in homophones(typed[1 - place])
-        )
+        others = homophones(typed[1 - place])
+        near = (typed[0] + other if place == 0 else other + typed[1] for other in others)
         return [word for word in near if self._frequency(TokenKind.TERM.term(word))]
 
     @staticmethod

@@ -180,14 +180,12 @@ def _plain_word(piece: Piece) -> QueryWord:
 
 def _code_word(piece: Piece, parts: Sequence[Token], number: float) -> QueryWord:
     exact, names = piece.tokens[0], piece.of_kind(TokenKind.TERM)
-    joined = {(token.start, token.end): token.term for token in parts if JOINED_STEMS in token.text}
+    joined = {(token.start, token.end): (token.term,) for token in parts if JOINED_STEMS in token.text}
     by_word = [token for token in parts if JOINED_STEMS not in token.text]
     assignment = ASSIGNMENT.search(exact.text)
     values = exact.start + assignment.end() if assignment else exact.end
     by_name = [
-        WeightedTerm(
-            tuple(filter(None, (t.term, joined.get((t.start, t.end))))), t.text, _part_weight(t, values)
-        )
+        WeightedTerm((t.term, *joined.get((t.start, t.end), ())), t.text, _part_weight(t, values))
         for t in names
     ]
     varies = weights.NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
