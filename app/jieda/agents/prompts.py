@@ -10,27 +10,21 @@ from jieda.presentation.brand import short_name
 Arguments = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """An argument that the user fills in."""
-
-    name: str
-    description: str
-    required: bool = False
+LANG = "en or zh; by default the language of what you send."
+"""Description of `lang`, which every prompt takes as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A row of the table: `make` returns the text for the model."""
+    """A row of the table: `argument` is the required one, described by `about`; `make` returns the text for the
+    model."""
 
     name: str
     title: str
     description: str
-    arguments: tuple[Argument, ...]
+    argument: str
+    about: str
     make: Callable[[Context, Arguments], Awaitable[str]]
-
-
-LANG = Argument("lang", "en or zh; by default the language of what you send.")
 
 
 async def explain(context: Context, given: Arguments) -> str:
@@ -59,14 +53,16 @@ PROMPTS: tuple[Prompt, ...] = (
         "explain-this-log",
         "Explain this log",
         "Diagnose a log and explain in plain words what went wrong and what to do, or say that no entry knows it.",
-        (Argument("log", "What the program printed.", required=True), LANG),
+        "log",
+        "What the program printed.",
         explain,
     ),
     Prompt(
         "write-an-entry",
         "Write an entry",
         "Turn a problem that you have just solved into an entry of this knowledge base, in its format.",
-        (Argument("question", "What the entry is to answer, as people ask it.", required=True), LANG),
+        "question",
+        "What the entry is to answer, as people ask it.",
         write,
     ),
 )

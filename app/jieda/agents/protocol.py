@@ -127,9 +127,8 @@ class Handlers:
         prompt, given = prompts.NAMED.get(params.name), params.arguments or {}
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"The prompts are: {', '.join(prompts.NAMED)}.")
-        missing = [each.name for each in prompt.arguments if each.required and not given.get(each.name)]
-        if missing:
-            raise MCPError(types.INVALID_PARAMS, f"The prompt needs {', '.join(missing)}.")
+        if not given.get(prompt.argument):
+            raise MCPError(types.INVALID_PARAMS, f"The prompt needs {prompt.argument}.")
         text = await prompt.make(self._context_of(call.request), given)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
@@ -154,8 +153,8 @@ def _tool(tool: tools.Tool) -> types.Tool:
 
 def _prompt(prompt: prompts.Prompt) -> types.Prompt:
     arguments = [
-        types.PromptArgument(name=each.name, description=each.description, required=each.required)
-        for each in prompt.arguments
+        types.PromptArgument(name=prompt.argument, description=prompt.about, required=True),
+        types.PromptArgument(name="lang", description=prompts.LANG, required=False),
     ]
     return types.Prompt(
         name=prompt.name, title=prompt.title, description=prompt.description, arguments=arguments

@@ -6,14 +6,12 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
-from functools import partial
 
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
 from starlette.requests import Request
 
 from jieda.agents.answering import Context
-from jieda.agents.extra import http_endpoint
 from jieda.agents.installed import is_installed
 from jieda.client.local import Local
 from jieda.entry import Language
@@ -100,7 +98,7 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
         cache=AnswerCache(settings.cache << 20),
         error_page=error_page,
         desk=Desk(settings.content),
-        agents=AgentsEndpoint(partial(http_endpoint, context_of, most_bytes)) if is_installed() else None,
+        agents=AgentsEndpoint(context_of, most_bytes) if is_installed() else None,
         askers=Askers(),
     )
 

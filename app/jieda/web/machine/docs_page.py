@@ -49,7 +49,7 @@ async def docs(request: Request) -> Response:
     context = context_anywhere(request)
     urls = site.urls
     view = DocsView(
-        lines=tuple(_lines(context)),
+        lines=tuple(_example_commands(context)),
         routes=tuple(replace(each, summary=context.t(f"docs.route.{each.operation}")) for each in ROUTES),
         openapi=urls.openapi(),
         bundle=urls.docs("swagger-ui-bundle.js"),
@@ -70,11 +70,11 @@ async def docs(request: Request) -> Response:
     return await respond(request, page, "text/html", lang=context.lang, vary=vary, headers=headers)
 
 
-def _lines(context: PageContext) -> Iterator[tuple[str, str]]:
+def _example_commands(context: PageContext) -> Iterator[tuple[str, str]]:
     """Return five commands with this server's address."""
     urls = context.urls
     host = origin(context)
-    entry, question = _sample(context)
+    entry, question = _example_question(context)
     beginning = " ".join(question.split())[:BEGINNING].strip()
     commands = {
         "diagnose": f"curl --data-binary @run.log {host}{urls.api_diagnose(text=True)}",
@@ -86,7 +86,7 @@ def _lines(context: PageContext) -> Iterator[tuple[str, str]]:
     return ((context.t(f"docs.curl.{name}"), command) for name, command in commands.items())
 
 
-def _sample(context: PageContext) -> tuple[str, str]:
+def _example_question(context: PageContext) -> tuple[str, str]:
     """Return an entry and a question: the content's own example, or else the title of the entry."""
     if not context.snapshot or not context.library.ids:
         return "", ""
