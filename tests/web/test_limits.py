@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 from jieda.feedback import VOTES, FeedbackStore
 from jieda.web.http.limits import MOST_AT_ONCE, Buckets, cost_of
-from jieda.web.site import MOST_VOTES
+from jieda.web.site import MAX_VOTES
 
 from tests.support import inside
 from tests.support.server import PATIENCE, Server
@@ -219,7 +219,7 @@ async def test_one_address_votes_on_an_entry_a_few_times_and_nobody_else_reads_t
                 said = await client.post("/en/entries/roll/first", data={"solved": "no"})
                 assert said.status_code == 303
     store = FeedbackStore(tmp_path / "data")
-    assert [each.unsolved for each in store.votes()] == [2 * MOST_VOTES]
+    assert [each.unsolved for each in store.votes()] == [2 * MAX_VOTES]
     assert stat.S_IMODE((tmp_path / "data" / VOTES).stat().st_mode) == 0o600
 
 

@@ -19,7 +19,7 @@ PREFIX = "Api"
 
 
 class ApiAnswer(BaseModel):
-    """Base of what is answered; never changed once made."""
+    """Base of all response models; immutable."""
 
     model_config = ConfigDict(
         frozen=True, model_title_generator=lambda model: model.__name__.removeprefix(PREFIX)
@@ -27,7 +27,7 @@ class ApiAnswer(BaseModel):
 
 
 class EditionLink(ApiAnswer):
-    """An edition that an entry has. `stale`: its twin has changed since the two were last synced."""
+    """An edition of an entry. `stale`: the edition in the other language has changed since the two were last synced."""
 
     lang: Language
     title: str
@@ -36,7 +36,7 @@ class EditionLink(ApiAnswer):
 
 
 class Tagged(ApiAnswer):
-    """What every mention of an entry says. `lang` is the language of the edition shown."""
+    """Fields of every mention of an entry. `lang` is the language of the edition shown."""
 
     id: str
     framework: str
@@ -49,16 +49,16 @@ class Tagged(ApiAnswer):
 
 
 class MarkRange(ApiAnswer):
-    """A part of a text, in characters (code points) from 0; `end` is behind it."""
+    """A range of characters (code points) in a text, counted from 0; `end` is exclusive."""
 
     start: int
     end: int
 
 
 class ApiHit(Tagged):
-    """An entry that answers a query. `snippet` is escaped HTML whose only tag is `<mark>`; `snippet_text` is it as
-    plain text, of which `snippet_marks` are marked and `snippet_code` is code. `may_not_apply_to` is as in `ApiMatch`,
-    of the query."""
+    """A search result. `snippet` is escaped HTML whose only tag is `<mark>`; `snippet_text` is the same as plain text,
+    with the ranges that are marked in `snippet_marks` and those that are code in `snippet_code`. `may_not_apply_to`: as
+    in `Match`, for a version named in the query."""
 
     snippet: str
     snippet_text: str = ""
@@ -66,7 +66,7 @@ class ApiHit(Tagged):
     snippet_code: tuple[MarkRange, ...] = ()
     may_not_apply_to: str = ""
     score: float = Field(
-        description="How well the entry fits: the higher the better, to be compared within one answer only."
+        description="How well the entry fits: higher is better; comparable within one response only."
     )
     reasons: tuple[Reason, ...]
     editions: tuple[EditionLink, ...]
@@ -75,7 +75,7 @@ class ApiHit(Tagged):
 
 
 class Facet(ApiAnswer):
-    """How many entries would be found with this value chosen."""
+    """A filter value with the number of entries found if it were chosen."""
 
     value: str
     label: str
@@ -83,7 +83,7 @@ class Facet(ApiAnswer):
 
 
 class Facets(ApiAnswer):
-    """Counts by facet."""
+    """The values to filter by, by facet."""
 
     framework: tuple[Facet, ...]
     kind: tuple[Facet, ...]
@@ -92,10 +92,8 @@ class Facets(ApiAnswer):
 
 
 class ApiSuggestion(ApiAnswer):
-    """A way out where little was found; `url` leads to the page that follows it.
-
-    `applies_to` stands where an entry is suggested.
-    """
+    """A suggestion where little was found; `url` is the page that it leads to. `applies_to` is set only for an
+    entry."""
 
     type: SuggestionType
     text: str
@@ -104,9 +102,8 @@ class ApiSuggestion(ApiAnswer):
 
 
 class ApiMatch(ApiAnswer):
-    """An entry that explains the text; `fix` is the part that helps, as Markdown, and empty where it has to be
-    asked first which framework is meant. `may_not_apply_to`: a program and its version that the text says and the entry
-    does not hold for."""
+    """An entry that explains the text. `fix` is its answer as Markdown; empty as long as it is unclear which framework
+    is meant. `may_not_apply_to`: a program and version found in the text for which the entry does not hold."""
 
     id: str
     framework: str
@@ -122,18 +119,17 @@ class ApiMatch(ApiAnswer):
 
 
 class QueryOperator(ApiAnswer):
-    """A part of the query that was read as an operator: as typed, and the query without it."""
+    """A part of the query that was read as an operator, as typed; `without` is the query without it."""
 
     text: str
     without: str
 
 
 class SearchResult(ApiAnswer):
-    """`correction`: what was searched instead, or empty. `weak`: nothing fits well. `absent_words`: what of the
-    query no entry mentions. `judgement`: of a finished query, on its first page, what `POST /diagnose` says of it.
-
-    `phrase_dropped`: the quoted phrase occurs nowhere, so its words were searched.
-    """
+    """`correction`: the corrected query that was searched instead, or empty. `weak`: nothing fits well.
+    `absent_words`: words of the query that no entry contains. `judgement`: what `POST /diagnose` says of the query,
+    only for a finished query and on its first page. `phrase_dropped`: the quoted phrase occurs nowhere, so its words
+    were searched."""
 
     query: str
     total: int
@@ -149,17 +145,14 @@ class SearchResult(ApiAnswer):
     absent_words: tuple[str, ...] = ()
     judgement: "ApiDiagnosis | None" = None
     diagnosis: tuple[ApiMatch, ...] = Field(
-        description="The `matches` of `judgement`. Will go with the next version.",
+        description="The `matches` of `judgement`. Will be removed in the next version.",
         json_schema_extra={"deprecated": True},
     )
     generation: str
 
 
 class ApiCompletion(ApiAnswer):
-    """A completion; `url` leads to the entry, the tag or the search it stands for.
-
-    `applies_to` stands where that is an entry.
-    """
+    """A completion; `url` is the entry, tag or search that it leads to. `applies_to` is set only for an entry."""
 
     text: str
     type: CompletionType
@@ -168,7 +161,7 @@ class ApiCompletion(ApiAnswer):
 
 
 class ApiSummary(Tagged):
-    """An entry in a list. `updated` is the day of the edition that changed last, whichever is shown."""
+    """An entry in a list. `updated` is the date of the last change to any edition, whichever is shown."""
 
     updated: date
     stale: bool
@@ -178,7 +171,7 @@ class ApiSummary(Tagged):
 
 
 class Page(ApiAnswer):
-    """What every list says. `generation` names the content it was taken from."""
+    """Fields of every list. `generation` identifies the version of the content."""
 
     total: int
     limit: int
@@ -187,13 +180,13 @@ class Page(ApiAnswer):
 
 
 class SummaryList(Page):
-    """Entries, latest change first."""
+    """Entries, most recently changed first."""
 
     items: tuple[ApiSummary, ...]
 
 
 class Related(ApiAnswer):
-    """A neighbor of an entry. `named`: the entry names it itself; the others share its tags."""
+    """A related entry. `named`: the entry itself names it; the others share its tags."""
 
     id: str
     lang: Language
@@ -205,7 +198,7 @@ class Related(ApiAnswer):
 
 
 class CompositeSignature(ApiAnswer):
-    """A signature of several lines, or with conditions, as the content format has it."""
+    """A signature with several lines or with conditions, as in the content format."""
 
     all: tuple[str, ...]
     any: tuple[str, ...] = ()
@@ -216,9 +209,9 @@ class CompositeSignature(ApiAnswer):
 
 
 class ApiEntry(ApiSummary):
-    """A whole entry. `html` is safe to embed; `fix` is the part that helps, as Markdown like `markdown`.
+    """A whole entry. `html` is safe to embed; `fix` is its answer as Markdown, which `markdown` contains as well.
 
-    The last fields are what its file says beside its text: with them `jieda load` makes the file again.
+    The fields from `signatures` on are the front matter of its file: `jieda load` recreates the file from them.
     """
 
     html: str
@@ -259,8 +252,8 @@ class ApiEntry(ApiSummary):
 
 
 class ApiNear(ApiAnswer):
-    """An entry that does not explain the text, but shares `words` with it. `foreign`: it is written for `framework`,
-    and the text is another one's: the cause may be the same, the options are not."""
+    """An entry that does not explain the text but shares `words` with it. `foreign`: the entry is for `framework`, but
+    the text comes from another one: the cause may be the same, the options differ."""
 
     id: str
     framework: str
@@ -274,24 +267,24 @@ class ApiNear(ApiAnswer):
 
 
 class LineRange(ApiAnswer):
-    """Lines of a log, from 1, the last one included."""
+    """A range of lines in a log, counted from 1; `last` is inclusive."""
 
     first: int
     last: int
 
 
 class ApiDiagnosis(ApiAnswer):
-    """What explains the text, best first; `matches` is empty where no known entry does.
+    """The entries that explain the text, best first; `matches` is empty if there is none.
 
-    `near` holds up to three entries then that share rare words, or that explain the same for another framework; they
-    are not answers. `outcome` says which it is: `known`, `possible`, `near`, `unknown`, or `no_error` for a text
-    without any sign of an error, which may have `near` as well. `asks`: frameworks whose entries fit alike; ask which
-    one is meant.
+    In that case `near` contains up to three entries that share rare words, or that explain the same error for another
+    framework; they are not answers. `outcome` is `known`, `possible`, `near`, `unknown`, or `no_error` for a text
+    without any sign of an error, which may have `near` as well. `asks`: frameworks whose entries fit equally well; ask
+    which one is meant.
     """
 
     outcome: Verdict
     verdict: Literal["matched", "near", "unknown", "no_error"] = Field(
-        description="`outcome`, with `matched` for `known` and `possible`. Will go with the next version.",
+        description="`outcome`, with `matched` for `known` and `possible`. Will be removed in the next version.",
         json_schema_extra={"deprecated": True},
     )
     asks: tuple[str, ...]
@@ -301,7 +294,7 @@ class ApiDiagnosis(ApiAnswer):
     framework: str
     read: tuple[LineRange, ...] = Field(
         (),
-        description="The parts that were read of a long log: its end and what stands around its first failure.",
+        description="The parts of a long log that were read: its end and the lines around its first failure.",
     )
     generation: str
 
@@ -313,7 +306,7 @@ class ApiDiagnosis(ApiAnswer):
 
 
 class ApiTag(ApiAnswer):
-    """A tag and how many entries carry it."""
+    """A tag and the number of its entries."""
 
     id: str
     name: str
@@ -323,7 +316,7 @@ class ApiTag(ApiAnswer):
 
 
 class Framework(ApiTag):
-    """A framework with its home."""
+    """A framework with its homepage and repository."""
 
     homepage: str
     repository: str
@@ -342,7 +335,7 @@ class FrameworkList(Page):
 
 
 class ContentProblem(ApiAnswer):
-    """Something wrong in a content file. `served`: the rest of the file is served all the same."""
+    """A problem in a content file. `served`: the file is served nevertheless."""
 
     path: str
     line: int
@@ -352,12 +345,12 @@ class ContentProblem(ApiAnswer):
 
     @classmethod
     def of(cls, problem: Problem) -> Self:
-        """Return a problem as the API tells it."""
+        """Return the response model of a problem."""
         return cls.model_validate(problem, from_attributes=True)
 
 
 class ContentProblemList(Page):
-    """Problems of the content, in the order of the check."""
+    """Problems of the content, in the order in which the check reports them."""
 
     items: tuple[ContentProblem, ...]
 
@@ -373,14 +366,14 @@ class Translation(ApiAnswer):
 
 
 class TranslationList(Page):
-    """Entries by id."""
+    """The states of all entries, sorted by id."""
 
     items: tuple[Translation, ...]
 
 
 class Reported(ApiAnswer):
-    """`kept`: what was said of an entry is counted. Where it is not, the server cannot write, or was told of it by this
-    address several times already: to ask again is of no use."""
+    """`kept`: the report was counted. If not, the server cannot write, or this address has reported on the entry
+    several times already; retrying does not help."""
 
     id: str
     outcome: TriedOutcome
@@ -388,8 +381,8 @@ class Reported(ApiAnswer):
 
 
 class Reloaded(ApiAnswer):
-    """`changed`: something new is served. `behind`: the process ids of those of the `workers` that did not serve
-    `generation` yet when the answer was due."""
+    """`changed`: the content served has changed. `behind`: the process ids of the `workers` that did not serve
+    `generation` yet when the server had to respond."""
 
     changed: bool
     generation: str

@@ -41,11 +41,11 @@ from jieda.web.pages.routes import ROUTES as PAGE_ROUTES
 from jieda.web.site import Askers, Site, client_of
 from jieda.web.templating import Renderer
 
-SECONDS_BETWEEN = 60.0
+SECONDS_BETWEEN_CHECKS = 60.0
 """Seconds between two checks whether another generation is being served."""
-SECONDS_A_THREAD = 0.0005
-"""How long a thread reading a log may keep the interpreter lock from the event loop: a response takes the lock some ten
-times and would wait 5 ms each time with Python's default."""
+SWITCH_INTERVAL = 0.0005
+"""Seconds that a thread reading a log may keep the interpreter lock from the event loop: a response takes the lock some
+ten times and would wait 5 ms each time with Python's default."""
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
@@ -145,9 +145,9 @@ def create_app_from_environ() -> FastAPI:
 async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
     """Keep the garbage collector from scanning the served content again and again, for a process that only serves."""
     gc.set_threshold(*THRESHOLDS)
-    sys.setswitchinterval(SECONDS_A_THREAD)
-    await run_sync(settle)
-    task = asyncio.create_task(settle_again(knowledge))
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    await run_sync(collect_and_freeze)
+    task = asyncio.create_task(freeze_after_swaps(knowledge))
     try:
         yield
     finally:
@@ -156,19 +156,19 @@ async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
             await task
 
 
-async def settle_again(knowledge: Knowledge) -> None:
+async def freeze_after_swaps(knowledge: Knowledge) -> None:
     """Freeze the live objects again some time after each swap: the collector then skips the new content and can free
     the old."""
-    settled = knowledge.snapshot.generation
+    frozen = knowledge.snapshot.generation
     while True:
-        await asyncio.sleep(SECONDS_BETWEEN)
+        await asyncio.sleep(SECONDS_BETWEEN_CHECKS)
         generation = knowledge.snapshot.generation
-        if generation != settled:
-            await run_sync(settle)
-            settled = generation
+        if generation != frozen:
+            await run_sync(collect_and_freeze)
+            frozen = generation
 
 
-def settle() -> None:
+def collect_and_freeze() -> None:
     """Collect garbage and move all live objects out of the collector's reach."""
     gc.unfreeze()
     gc.collect()

@@ -45,12 +45,12 @@ def origin_of(scope: Scope, settings: Settings) -> str:
     return f"{scope['scheme']}://{host}" if is_near and is_loopback(name) else ""
 
 
-BYTES = 12
-MOST_VOTES = 3
+DIGEST_BYTES = 12
+MAX_VOTES = 3
 """Votes on one entry that an address may cast during the lifetime of a process."""
-MOST_VOTERS = 10_000
+MAX_VOTERS = 10_000
 """Pairs of address and entry that are remembered; the pair that voted longest ago is dropped first."""
-LONGEST_HEADER = 300
+MAX_HEADER = 300
 """Bytes of a header that go into the hash."""
 
 
@@ -60,7 +60,6 @@ class Askers:
     lives."""
 
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-
     votes: OrderedDict[bytes, int] = field(default_factory=OrderedDict)
 
     def may_vote(self, request: Request, entry: str) -> bool:
@@ -69,26 +68,26 @@ class Askers:
         address = client_address(request.scope)
         if address and address.is_loopback:
             return True
-        who = blake2b(client_key(address) + entry.encode(), key=self.key, digest_size=BYTES).digest()
+        who = blake2b(client_key(address) + entry.encode(), key=self.key, digest_size=DIGEST_BYTES).digest()
         given = self.votes.pop(who, 0)
-        self.votes[who] = min(given + 1, MOST_VOTES)
-        if len(self.votes) > MOST_VOTERS:
+        self.votes[who] = min(given + 1, MAX_VOTES)
+        if len(self.votes) > MAX_VOTERS:
             self.votes.popitem(last=False)
-        return given < MOST_VOTES
+        return given < MAX_VOTES
 
-    def of(self, request: Request) -> bytes:
+    def hash_of(self, request: Request) -> bytes:
         """Return the hash of a client: of its address (its network for IPv6), its user agent and its languages."""
-        total = blake2b(client_key(client_address(request.scope)), key=self.key, digest_size=BYTES)
+        total = blake2b(client_key(client_address(request.scope)), key=self.key, digest_size=DIGEST_BYTES)
         for name in ("user-agent", "accept-language"):
-            total.update(b"\0" + request.headers.get(name, "")[:LONGEST_HEADER].encode())
+            total.update(b"\0" + request.headers.get(name, "")[:MAX_HEADER].encode())
         return total.digest()
 
 
 ErrorPage = Callable[[Request, int, str, str], str]
 """Renders an HTML error page from the request, the status, a title and a sentence of detail."""
-MOST_ORIGINS = 8
+MAX_ORIGINS = 8
 """Origins (scheme and host) whose `Site` variants are kept; `*.example.com` allows any number of names."""
-HERE = "jieda.site"
+SCOPE_KEY = "jieda.site"
 """Key in the request scope under which the `Site` is stored."""
 
 
@@ -108,21 +107,21 @@ class Site:
     agents: AgentsEndpoint | None
     desk: Desk
     askers: Askers
-    at_origins: OrderedDict[str, "Site"] = field(default_factory=OrderedDict)
+    by_origin: OrderedDict[str, "Site"] = field(default_factory=OrderedDict)
 
     def at(self, origin: str) -> "Site":
         """Return this site with absolute addresses that begin with `origin`, and a cache of its own for such
         responses."""
         if origin == self.urls.base_url:
             return self
-        found = self.at_origins.pop(origin, None)
+        found = self.by_origin.pop(origin, None)
         if found is None:
             urls = replace(self.urls, base_url=origin)
             client = replace(self.client, shapers=Shapers(urls, self.translations.words))
             found = replace(self, urls=urls, client=client, resources=self.resources.another())
-        self.at_origins[origin] = found
-        if len(self.at_origins) > MOST_ORIGINS:
-            self.at_origins.popitem(last=False)
+        self.by_origin[origin] = found
+        if len(self.by_origin) > MAX_ORIGINS:
+            self.by_origin.popitem(last=False)
         return found
 
     @property
@@ -149,7 +148,7 @@ class Site:
 def asker_of(request: Request) -> bytes:
     """Return a key for the client of a request, comparable in this process only; NOBODY where gaps are not recorded."""
     site = site_of(request)
-    return site.askers.of(request) if site.service.recorder else NOBODY
+    return site.askers.hash_of(request) if site.service.recorder else NOBODY
 
 
 def client_of(request: Request) -> Local:
@@ -161,8 +160,8 @@ def client_of(request: Request) -> Local:
 def site_of(request: Request) -> Site:
     """Return the `Site` that handles `request`, for the origin that the request was sent to."""
     scope = request.scope
-    if HERE not in scope:
+    if SCOPE_KEY not in scope:
         whole: Site = request.app.state.site
-        scope[HERE] = whole.at(origin_of(scope, whole.settings))
-    site: Site = scope[HERE]
+        scope[SCOPE_KEY] = whole.at(origin_of(scope, whole.settings))
+    site: Site = scope[SCOPE_KEY]
     return site

@@ -19,18 +19,18 @@ from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.parts import Fragment, words_of
+from jieda.web.pages.parts import Fragment, fragments_of
 from jieda.web.pages.verdict import MatchView, match_view
 
 
 @dataclass(frozen=True, slots=True)
 class AskedView:
-    """The view of `asked.html`. `words` is the stored text, or empty; `told` says since when and until when it is kept,
-    or why nothing is; `best` is the answer, tentative unless `sure`; sending `key` to `address` withdraws the
+    """The view of `asked.html`. `words` is the stored text, or empty; `note` says since when and until when it is kept,
+    or why it is gone; `best` is the answer, tentative unless `sure`; sending `key` to `address` withdraws the
     question."""
 
     status: str
-    told: str
+    note: str
     words: tuple[Fragment, ...]
     best: MatchView | None
     sure: bool
@@ -39,7 +39,7 @@ class AskedView:
 
 
 @contextmanager
-def unusable_told() -> Iterator[None]:
+def refuse_if_unusable() -> Iterator[None]:
     """Turn an unusable feedback file into a refusal."""
     try:
         yield
@@ -56,7 +56,7 @@ async def ask(request: Request) -> Response:
         raise HTTPException(404)
     fields = await read_form(request, site.service.limits.log_bytes)
     if key := fields.get("key", ""):
-        with unusable_told():
+        with refuse_if_unusable():
             await site.service.offload(partial(withdraw, site.service, key))
         return RedirectResponse(context.urls.asked(context.lang, key), 303, {"Cache-Control": NO_STORE})
     text, _ = excerpt(site.service, fields.get("text", "").replace("\r\n", "\n"))
@@ -66,7 +66,7 @@ async def ask(request: Request) -> Response:
         diagnosis = await site.service.offload(
             partial(explain, site.service, context.served, text, context.lang, framework)
         )
-    with unusable_told():
+    with refuse_if_unusable():
         key = await site.service.offload(partial(keep, site.service, context.served, diagnosis, context.lang))
     target = context.urls.asked(context.lang, key) if key else context.urls.diagnose(context.lang)
     return RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
@@ -76,7 +76,7 @@ async def show_asked(request: Request) -> Response:
     """Show a question, with its answer once there is one; 404 where nothing is stored under its key."""
     context, key = await context_of(request), request.query_params.get("key", "")
     service = context.site.service
-    with unusable_told():
+    with refuse_if_unusable():
         found = await service.offload(partial(answer_to, service, context.served, key, context.lang))
     html = asked_page(context, key, found)
     return await respond(request, html, HTML, status=200 if found else 404, lang=context.lang, cache=NO_STORE)
@@ -88,7 +88,7 @@ def asked_page(context: PageContext, key: str, found: AwaitedAnswer | None) -> s
     head = Head(
         name="asked",
         title=f"{view.status} · {context.t('site.name')}",
-        description=view.told,
+        description=view.note,
         here=lambda lang: context.urls.asked(lang, key),
         indexed=False,
     )
@@ -105,8 +105,8 @@ def _view(context: PageContext, key: str, found: AwaitedAnswer | None) -> AskedV
     sure = found.match is not None and found.match.confidence is not Confidence.POSSIBLE
     return AskedView(
         status=t("asked.answered" if sure else "asked.maybe" if found.match else "asked.waiting"),
-        told=t("asked.kept", day=context.day(since), end=context.day(until)),
-        words=words_of(line_of(context.served, found.asked.kind, found.asked.text), t),
+        note=t("asked.kept", day=context.day(since), end=context.day(until)),
+        words=fragments_of(line_of(context.served, found.asked.kind, found.asked.text), t),
         best=match_view(context, found.match) if found.match else None,
         sure=sure,
         address=address,

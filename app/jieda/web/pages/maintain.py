@@ -16,7 +16,7 @@ from jieda.usecases.gaps.grouping import GapGroup
 from jieda.usecases.gaps.maintenance import Maintenance, VotedDown, maintenance
 from jieda.web.pages.context import PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.parts import Fragment, PageLink, entry_link, lang_attribute, words_of
+from jieda.web.pages.parts import Fragment, PageLink, entry_link, fragments_of, lang_attribute
 
 WEEK = 7
 BAR_HEIGHT = 20
@@ -192,14 +192,14 @@ def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
     outcomes = (t(f"maintain.outcome.{each}") for each in GapOutcome if each in group.outcomes)
     return GapView(
         count=f"{group.count:,}",
-        words=words_of(said, t),
+        words=fragments_of(said, t),
         lang=lang_attribute(context, lang),
         asked_in=t("maintain.asked_log" if is_log else "maintain.asked_search"),
         outcomes=t("list.join").join(outcomes),
         langs=tuple(f"{each.own_name} {group.langs[each]:,}" for each in Language if each in group.langs),
         last=t("maintain.last", day=context.day(last)),
         last_iso=group.last,
-        others=tuple(words_of(each, t) for each in group.others),
+        others=tuple(fragments_of(each, t) for each in group.others),
         bars=bars_of(counts),
         course=t(
             "maintain.course" if days > WEEK else "maintain.course_days",

@@ -191,7 +191,7 @@ class Fragment:
     hole: bool
 
 
-def words_of(text: str, t: Callable[..., str]) -> tuple[Fragment, ...]:
+def fragments_of(text: str, t: Callable[..., str]) -> tuple[Fragment, ...]:
     """Split a redacted text into fragments."""
     words, end = [], 0
     for hole in PLACEHOLDER.finditer(text):

@@ -82,7 +82,7 @@ def match_view(context: PageContext, match: Match) -> MatchView:
         lines=tuple(
             LineView(
                 line.line,
-                _marked(line, match.telling.get(line.line, ())),
+                _mark_line(line, match.telling.get(line.line, ())),
                 context.t(f"matched.{line.reason}"),
             )
             for line in match.matched[:LINES]
@@ -128,7 +128,7 @@ def near_view(context: PageContext, near: Near, log: str) -> NearView:
     return NearView(row, context.t("diagnose.shares", words=words) if words else "")
 
 
-def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
+def _mark_line(line: MatchedLine, telling: Iterable[str]) -> Markup:
     """Return a line as HTML with its matching parts marked; the whole line where none is found. Parts hidden at first
     are wrapped: the prefixes, and whatever would push the first mark out of the two visible rows."""
     whole = shortened(line.text.rstrip())
@@ -140,11 +140,11 @@ def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
     pattern = "|".join(map(re.escape, parts)) or "(?!)"
     # A match that begins inside a word is extended to the word.
     tries = (re.finditer(start + f"(?:{pattern})", text, re.IGNORECASE) for start in (r"(?<![^\W_])", ""))
-    found = next(filter(None, ([_of_name(text, *each.span()) for each in said] for said in tries)), [])
+    spans = next(filter(None, ([_whole_name(text, *each.span()) for each in found] for found in tries)), [])
     breaks = set(_breaks(text))
-    if not found:
+    if not spans:
         return html + MARKED.format(broken(text, 0, len(text), breaks))
-    found = merge_spans(found)
+    found = merge_spans(spans)
     place, lead = 0, found[0][0]
     if lead > SHORT_LEAD:
         html += LEAD.format("lead far" if lead > LONG_LEAD else "lead", broken(text, 0, lead, breaks))
@@ -155,7 +155,7 @@ def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
     return html + broken(text, place, len(text), breaks)
 
 
-def _of_name(text: str, start: int, end: int) -> tuple[int, int]:
+def _whole_name(text: str, start: int, end: int) -> tuple[int, int]:
     """Extend a match to the name around it, except for a beginning long enough to fill the visible rows."""
     first, last = extend_to_name(text, start, end)
     return first if start - first <= SHORT_LEAD else start, last
