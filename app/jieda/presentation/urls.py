@@ -20,7 +20,7 @@ Parameter = str | int | bool | Iterable[str] | None
 
 # Rendered content escapes quotes in text and attribute values, so this matches only whole attributes that the renderer
 # wrote itself.
-PLACEHOLDER = re.compile(r'\b(href|src)="(entry|entry-image):([^"]*)"')
+PLACEHOLDER = re.compile(r'\b(href|src)="entry(?:-image)?:([^"]*)"')
 ISSUE_SEARCH: Mapping[str, str] = {
     "github": "{repository}/issues?q={query}",
     "gitlab": "{repository}/-/issues?search={query}&state=all",
@@ -103,20 +103,15 @@ class Urls:
         return self.search(lang, **filter_parameters(text, filters), **params)
 
     def entry(self, lang: Language, entry_id: str, anchor: str = "") -> str:
-        """Return the page of an entry, at the heading `anchor` if given."""
-        return self._entry_page(lang, entry_id) + (f"#{quote(anchor)}" if anchor else "")
+        """Return the page of an entry, at the heading `anchor` if given; for `<framework>/<file name>`, an image stored
+        beside the entries."""
+        framework, _, name = entry_id.partition("/")
+        url = self.path(paths.ENTRY, lang=lang, framework=framework, name=name)
+        return url + (f"#{quote(anchor)}" if anchor else "")
 
     def entry_markdown(self, lang: Language, entry_id: str) -> str:
         """Return the Markdown of an entry with its front matter."""
-        return self._entry_page(lang, f"{entry_id}.md")
-
-    def image(self, lang: Language, path: str) -> str:
-        """Return an image stored beside the entries; `path` is `<framework>/<file name>`."""
-        return self._entry_page(lang, path)
-
-    def _entry_page(self, lang: Language, path: str) -> str:
-        framework, _, name = path.partition("/")
-        return self.path(paths.ENTRY, lang=lang, framework=framework, name=name)
+        return self.entry(lang, f"{entry_id}.md")
 
     def brand(self, name: str, version: str) -> str:
         """Return the logo, icon or colours of the content; `version` busts caches."""
@@ -195,11 +190,9 @@ def rewrite(html: str, lang: Language, urls: Urls) -> str:
     """Replace `entry:` and `entry-image:` addresses in `html` with URLs in the reader's language."""
 
     def address(match: re.Match[str]) -> str:
-        attribute, scheme, value = match.groups()
+        attribute, value = match.groups()
         path, _, anchor = unescape(value).partition("#")
-        is_image = scheme == "entry-image"
-        url = urls.image(lang, unquote(path)) if is_image else urls.entry(lang, path, unquote(anchor))
-        return f'{attribute}="{escape(url)}"'
+        return f'{attribute}="{escape(urls.entry(lang, unquote(path), unquote(anchor)))}"'
 
     return PLACEHOLDER.sub(address, html)
 

@@ -6,7 +6,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.presentation.urls import fill_in
-from jieda.version import VERSION
 from jieda.web.pages.context import PageContext, context_anywhere, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import TagLink, tag_links
@@ -18,7 +17,6 @@ class AboutView:
 
     what: str
     frameworks: tuple[TagLink, ...]
-    version: str
     generation: str
     report: str
     """Address for reporting errors, or empty."""
@@ -30,7 +28,6 @@ def about_page(context: PageContext) -> str:
     view = AboutView(
         what=context.t("about.what", count=len(context.library)),
         frameworks=tag_links(context, "framework"),
-        version=VERSION,
         generation=context.digest,
         report=fill_in(context.site.settings.issue_url, title="", body=""),
     )

@@ -90,12 +90,10 @@ class FileView:
 
 @dataclass(frozen=True, slots=True)
 class AgentsView:
-    """The view of `agents.html`. `served`: the MCP extra is installed; `known`: the address is configured; `tools` are
-    names with descriptions."""
+    """The view of `agents.html`. `served`: the MCP extra is installed; `tools` are names with descriptions."""
 
     mcp: str
     served: bool
-    known: bool
     setups: tuple[SetupView, ...]
     stdio: str
     shell: str
@@ -109,7 +107,6 @@ def agents_page(context: PageContext) -> str:
     view = AgentsView(
         mcp=values["mcp"],
         served=context.site.agents is not None,
-        known=bool(context.urls.base_url),
         setups=tuple(
             SetupView(
                 each.client,

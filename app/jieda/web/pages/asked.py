@@ -26,15 +26,13 @@ from jieda.web.pages.verdict import MatchView, match_view
 @dataclass(frozen=True, slots=True)
 class AskedView:
     """The view of `asked.html`. `words` is the stored text, or empty; `note` says since when and until when it is kept,
-    or why it is gone; `best` is the answer, tentative unless `sure`; sending `key` to `address` withdraws the
-    question."""
+    or why it is gone; `best` is the answer, tentative unless `sure`; sending `key` withdraws the question."""
 
     status: str
     note: str
     words: tuple[Fragment, ...]
     best: MatchView | None
     sure: bool
-    address: str
     key: str
 
 
@@ -97,9 +95,8 @@ def asked_page(context: PageContext, key: str, found: AwaitedAnswer | None) -> s
 
 def _view(context: PageContext, key: str, found: AwaitedAnswer | None) -> AskedView:
     t, days = context.t, context.site.settings.gaps_days
-    address = context.urls.asked(context.lang)
     if found is None:
-        return AskedView(t("asked.gone"), t("asked.gone_text", count=days), (), None, False, address, key)
+        return AskedView(t("asked.gone"), t("asked.gone_text", count=days), (), None, False, key)
     since = date.fromisoformat(found.asked.day)
     until = since + timedelta(days=days)
     sure = found.match is not None and found.match.confidence is not Confidence.POSSIBLE
@@ -109,6 +106,5 @@ def _view(context: PageContext, key: str, found: AwaitedAnswer | None) -> AskedV
         words=fragments_of(line_of(context.served, found.asked.kind, found.asked.text), t),
         best=match_view(context, found.match) if found.match else None,
         sure=sure,
-        address=address,
         key=key,
     )

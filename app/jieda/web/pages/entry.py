@@ -89,11 +89,8 @@ class EntryView:
     updated: str
     updated_iso: str
     edit: str
-    workbench: str
-    """Address where the entry can be edited in place, or empty."""
     report: str
     """Address for reporting an error on this page, or empty."""
-    vote: str
     voted: str
     """The reader's vote: empty, or a value of the cookie."""
     reasons: tuple[tuple[str, str], ...]
@@ -126,7 +123,7 @@ def entry_page(
 def _view(
     context: PageContext, read: ReadEntry, edition: Edition, changes: Sequence[Change], voted: str
 ) -> EntryView:
-    entry, urls, settings = read.entry, context.urls, context.site.settings
+    entry = read.entry
     crumbs = _crumbs(context, entry)
     notice, notice_link = _notice(context, entry, edition)
     toc = _toc(edition)
@@ -148,13 +145,11 @@ def _view(
         sources=edition.source,
         updated=context.day(edition.updated),
         updated_iso=edition.updated.isoformat(),
-        edit=edit_address(settings, entry.id, edition.lang, edition.path),
-        workbench=urls.workbench(context.lang, entry=entry.id) if settings.workbench else "",
+        edit=edit_address(context.site.settings, entry.id, edition.lang, edition.path),
         report=_report_address(context, entry, edition),
-        vote=urls.entry(context.lang, entry.id),
         voted=voted,
         reasons=tuple((each.value, context.t(f"vote.why.{each}")) for each in REASONS),
-        markdown=urls.entry_markdown(edition.lang, entry.id),
+        markdown=context.urls.entry_markdown(edition.lang, entry.id),
         related=tuple(entry_row(context, other) for other in _unmentioned(context, read, edition)),
         history=tuple(_change(context, each) for each in changes),
     )

@@ -120,8 +120,6 @@ class MaintainView:
     lists: tuple[TaskList, ...]
     done: str
     """Names of the empty lists, or empty."""
-    workbench: str
-    style: str
     width: int
     height: int = BAR_HEIGHT
 
@@ -161,8 +159,6 @@ def _view(context: PageContext, found: Maintenance) -> MaintainView:
         left_out=_left_out(context, len(found.gaps)),
         lists=tuple(each for each in lists if each.total or each.unknown),
         done=context.t("list.join").join(each.title for each in lists if not (each.total or each.unknown)),
-        workbench=context.urls.workbench(context.lang),
-        style=context.urls.static("maintain.css"),
         width=BAR_WIDTH * len(bar_spans(found.days)),
     )
 

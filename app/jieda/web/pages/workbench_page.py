@@ -107,8 +107,6 @@ class RankRow:
 class WorkbenchView:
     """The view of `workbench.html`. `started`: a draft exists."""
 
-    action: str
-    style: str
     started: bool
     form: Form
     result: ActionResult
@@ -153,8 +151,6 @@ def workbench_page(
     tags, ranks = context.library.taxonomy, review.ranks if review else ()
     tried = review.tried if review else None
     view = WorkbenchView(
-        action=context.urls.workbench(context.lang),
-        style=context.urls.static("workbench.css"),
         started=started,
         form=form,
         result=result,
