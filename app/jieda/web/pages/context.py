@@ -17,7 +17,6 @@ from jieda.locales.translations import filled
 from jieda.presentation.brand import short_name
 from jieda.presentation.site_words import content_text
 from jieda.presentation.urls import Urls
-from jieda.search.answers import SearchRequest
 from jieda.site_texts import SiteTexts
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Filters
@@ -158,21 +157,6 @@ async def page_answer(
 ) -> Response:
     """Respond with a page and its ETag, or 304. Pages vary by cookie."""
     return await respond(request, html, HTML, lang=context.lang, vary=vary)
-
-
-def requested_search(request: Request, lang: Language, page_size: int, chosen: str = "") -> SearchRequest:
-    """Return the search that an address requests; `chosen` is the reader's framework, if any. Raises BadParameter."""
-    params = request.query_params
-    return SearchRequest(
-        text=params.get("q", ""),
-        lang=lang,
-        filters=requested_filters(request),
-        limit=page_size,
-        offset=(requested_page(request) - 1) * page_size,
-        verbatim=params.get("verbatim", "") in {"1", "true"},
-        unfinished=params.get("unfinished", "") in {"1", "true"},
-        frameworks=(chosen,) if chosen else (),
-    )
 
 
 def requested_filters(request: Request) -> Filters:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from jieda.content.library import Library
-from jieda.entry import Entry, Kind, Summary
+from jieda.entry import Kind, Summary
 from jieda.taxonomy import Filters
 from jieda.web.http.respond import REVALIDATE, Resource, page_language
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer
@@ -88,25 +88,28 @@ def home_page(context: PageContext) -> str:
 
 
 def _examples(context: PageContext) -> Iterator[PageLink]:
-    """Yield the content's own examples, or else one question per kind, from different frameworks where possible."""
-    if own := context.library.site.examples.get(context.lang):
-        questions = (each for each in own if "\n" not in each)
-        yield from (PageLink(each, context.urls.search(context.lang, q=each)) for each in questions)
-        return
-    asked = [
-        (alias, entry)
-        for entry in _sources(context)
-        if context.lang in entry.editions
-        for alias in entry.editions[context.lang].aliases
-    ]
-    asked.sort(key=lambda pair: (abs(_columns(pair[0]) - EXAMPLE), pair[0]))
-    frameworks: set[str] = set()
+    """Yield the content's own examples, or else questions of its entries."""
+    own = context.library.site.examples.get(context.lang)
+    questions = [each for each in own if "\n" not in each] if own else _typical_questions(context)
+    return (PageLink(each, context.urls.search(context.lang, q=each)) for each in questions)
+
+
+def _typical_questions(context: PageContext) -> Iterator[str]:
+    """Yield one question per kind, from different frameworks where possible."""
+    library, used = context.library, set[str]()
+    step = -(-len(library.ids) // EXAMPLE_SOURCES) or 1
+    entries = list(filter(None, map(library.entry, library.ids[::step])))
     for kind in Kind:
-        fitting = [(alias, entry.framework) for alias, entry in asked if entry.kind is kind]
-        fitting.sort(key=lambda pair: pair[1] in frameworks)
-        for alias, framework in fitting[:1]:
-            frameworks.add(framework)
-            yield PageLink(alias, context.urls.search(context.lang, q=alias))
+        fitting = [
+            (entry.framework in used, abs(_columns(alias) - EXAMPLE), alias, entry.framework)
+            for entry in entries
+            if entry.kind is kind and context.lang in entry.editions
+            for alias in entry.editions[context.lang].aliases
+        ]
+        if fitting:
+            _, _, alias, framework = min(fitting)
+            used.add(framework)
+            yield alias
 
 
 def _logs(context: PageContext) -> Iterator[PageLink]:
@@ -132,13 +135,6 @@ def _recent(library: Library) -> tuple[Summary, ...]:
     return tuple(library.summary(entry_id) for _, _, entry_id in nsmallest(RECENT, placed))
 
 
-def _sources(context: PageContext) -> Iterator[Entry]:
-    ids = context.library.ids
-    for entry_id in ids[:: -(-len(ids) // EXAMPLE_SOURCES) or 1]:
-        if entry := context.library.entry(entry_id):
-            yield entry
-
-
 def _columns(text: str) -> int:
     return len(text) + sum(east_asian_width(each) in "WF" for each in text)
 
@@ -159,35 +155,36 @@ def _for_reader(context: PageContext) -> Filters:
 
 def _stages(context: PageContext) -> Iterator[MappedStage]:
     """Yield the stages that have entries."""
-    lang, entries_url = context.lang, context.urls.entries_filtered
     for stage in context.library.site.stages:
         within = _for_reader(context).with_only("topic", *stage.topics)
         kinds = context.library.counts("kind", within)
         failures = kinds.get(Kind.ERROR, 0)
         parts = (
-            ("home.stage.failures", failures, (Kind.ERROR,)),
-            ("home.stage.others", sum(kinds.values()) - failures, OTHERS),
+            ("home.stage.failures", failures, within.with_only("kind", Kind.ERROR)),
+            ("home.stage.others", sum(kinds.values()) - failures, within.with_only("kind", *OTHERS)),
         )
         if kinds:
             yield MappedStage(
-                name=stage.name[lang],
-                url=entries_url(lang, within),
+                name=stage.name[context.lang],
+                url=context.urls.entries_filtered(context.lang, within),
                 counts=tuple(
-                    PageLink(
-                        context.t(key, count=count), entries_url(lang, within.with_only("kind", *chosen))
-                    )
-                    for key, count, chosen in parts
+                    _entries_link(context, context.t(key, count=count), filters)
+                    for key, count, filters in parts
                     if count
                 ),
                 seen=tuple(_frequent_error_types(context, within)),
             )
 
 
+def _entries_link(context: PageContext, text: str, filters: Filters) -> PageLink:
+    return PageLink(text, context.urls.entries_filtered(context.lang, filters))
+
+
 def _frequent_error_types(context: PageContext, within: Filters) -> Iterator[PageLink]:
     counts = context.library.counts("error_type", within)
     for value in nsmallest(SEEN, counts, key=lambda value: -counts[value]):
-        url = context.urls.entries_filtered(context.lang, within.with_only("error_type", value))
-        yield PageLink(name_of(context, "error_type", value), url)
+        name = name_of(context, "error_type", value)
+        yield _entries_link(context, name, within.with_only("error_type", value))
 
 
 def _join_names(context: PageContext, names: list[str]) -> str:

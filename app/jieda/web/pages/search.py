@@ -23,7 +23,7 @@ from jieda.search.answers import (
 )
 from jieda.usecases.search import Found, browse, clip
 from jieda.usecases.search import search as search_for
-from jieda.web.pages.context import PageContext, context_of, page_answer, requested_search
+from jieda.web.pages.context import PageContext, context_of, page_answer, requested_filters, requested_page
 from jieda.web.pages.filters import FilterBar, filter_bar
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
 from jieda.web.pages.parts import (
@@ -325,11 +325,26 @@ def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) 
     return texts
 
 
+def requested_search(request: Request, context: PageContext) -> SearchRequest:
+    """Return the search that an address requests. Raises BadParameter."""
+    params = request.query_params
+    return SearchRequest(
+        text=params.get("q", ""),
+        lang=context.lang,
+        filters=requested_filters(request),
+        limit=PAGE_SIZE,
+        offset=(requested_page(request) - 1) * PAGE_SIZE,
+        verbatim=params.get("verbatim", "") in {"1", "true"},
+        unfinished=params.get("unfinished", "") in {"1", "true"},
+        frameworks=(context.chosen,) if context.chosen else (),
+    )
+
+
 async def show_search(request: Request) -> Response:
     """Show the results for `q` under filters; without words, all entries that pass the filters."""
     context = await context_of(request)
     service = context.site.service
-    wanted = requested_search(request, context.lang, PAGE_SIZE, context.chosen)
+    wanted = requested_search(request, context)
     if clip(service, wanted.text).strip():
         found = await search_for(service, wanted, asker_of(request))
         request.state.outcome, request.state.note = found.outcome, found.note
