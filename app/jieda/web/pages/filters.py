@@ -39,7 +39,16 @@ class ChipGroup:
     facet: str
     label: str
     chips: tuple[Chip, ...]
-    more: tuple[Chip, ...]
+
+    @property
+    def shown(self) -> tuple[Chip, ...]:
+        """The visible chips."""
+        return self.chips if len(self.chips) == SHOWN + 1 else self.chips[:SHOWN]
+
+    @property
+    def more(self) -> tuple[Chip, ...]:
+        """The collapsed chips."""
+        return self.chips[len(self.shown) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +83,7 @@ def filter_bar(
     )
     groups = [chips.group(facet, answer.facets.get(facet, ())) for facet in FACETS]
     groups += [chips.editions(), chips.versions(doubts)]
-    active = tuple(
-        replace(chip, count="") for group in groups for chip in (*group.chips, *group.more) if chip.active
-    )
+    active = tuple(replace(chip, count="") for group in groups for chip in group.chips if chip.active)
     active += tuple(
         Chip(one.text, "", chips.address(one.without, filters), active=True, key=f"operator:{one.text}")
         for one in answer.operators
@@ -87,11 +94,11 @@ def filter_bar(
         if group.chips and not answer.weak and not _changes_nothing(group, answer.total)
     )
     is_short = answer.total < FEW
-    offered = [chip for group in useful if group.facet in OF_FEW for chip in (*group.chips, *group.more)]
+    offered = [chip for group in useful if group.facet in OF_FEW for chip in group.chips if not chip.active]
     return FilterBar(
         groups=() if is_short else useful,
         active=active,
-        offered=tuple(chip for chip in offered if not chip.active) if is_short else (),
+        offered=tuple(offered) if is_short else (),
         clear=chips.address(request.text, Filters()) if filters else "",
         hidden=tuple((facet, value) for facet in filters.chosen for value in _values(filters, facet)),
     )
@@ -134,21 +141,19 @@ class _ChipBuilder:
             if known.get(value) or value in _values(self.filters, facet)
         ]
         chips.sort(key=lambda chip: not chip.active)
-        label = self.context.t(f"facet.{facet}")
-        shown = len(chips) if len(chips) == SHOWN + 1 else SHOWN
-        return ChipGroup(facet, label, tuple(chips[:shown]), tuple(chips[shown:]))
+        return ChipGroup(facet, self.context.t(f"facet.{facet}"), tuple(chips))
 
     def editions(self) -> ChipGroup:
         """Return the filter by edition, offered only where some entry lacks an edition."""
         offered = tuple(Language) if self.context.library.lacking or self.filters.edition else ()
         chips = tuple(self.chip("edition", lang.value, lang.own_name, "") for lang in offered)
-        return ChipGroup("edition", self.context.t("facet.edition"), chips, ())
+        return ChipGroup("edition", self.context.t("facet.edition"), chips)
 
     def versions(self, doubts: Iterable[str]) -> ChipGroup:
         """Return the versions that some entry on the page may not apply to; the filter would hide it."""
         offered = dict.fromkeys((*self.filters.version, *filter(None, doubts)))
         chips = tuple(self.chip("version", each, each, "") for each in offered)
-        return ChipGroup("version", self.context.t("facet.version"), chips, ())
+        return ChipGroup("version", self.context.t("facet.version"), chips)
 
     def chip(self, facet: str, value: str, label: str, count: str) -> Chip:
         changed = toggled(self.filters, facet, value)
