@@ -150,7 +150,7 @@ def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> Pa
     top = root.children[0] if len(root.children) == 1 else None
     if page.titled and any(wording.is_part(each.title) for each in root.children):
         top = replace(root, title=page.title, first=-1)
-    if top is None or top.leaf or wording.surrounds(top.title):
+    if top is None or top.leaf:
         return None
     titles = [child.title for child in top.children]
     named = sum(wording.is_part(title) for title in titles)
@@ -164,7 +164,7 @@ def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> Pa
 
 def _asking_parts(page: MarkdownPage, root: HeadedSection, wording: Wording) -> tuple[HeadedSection, ...]:
     """Return the FAQ sections of a page about something else; otherwise the whole page."""
-    names = [page.title, page.path.stem, *(each.title for each in root.children if len(root.children) == 1)]
+    names = page.title, page.path.stem
     found = [each for each in root.walk() if each.rank and wording.holds_questions(each.title)]
     if not found or any(map(wording.holds_questions, names)):
         return (root,)
@@ -199,8 +199,7 @@ def _of_host(host: Host, written: Written | None, wording: Wording) -> Iterator[
 
 def _answers_too(host: Host, wording: Wording) -> bool:
     """Whether a heading above other questions is one itself, with an answer in front of them."""
-    title = host.section.title
-    return wording.likeness(title) == 1 and title.rstrip()[-1] in "?？" and weight(host.section.own) >= 200
+    return wording.likeness(host.section.title) == 1 and weight(host.section.own) >= 200
 
 
 def _headed(host: Host, wording: Wording) -> PageQuestion:
@@ -244,7 +243,7 @@ def _with_parts(
         if kept and counted is not None and question.first not in counted:
             part = kept[-1].categories == question.categories
         led = _leads_in(question.style, question.title)
-        if kept and ((question.style == "heading" and part) or (led and wording.asks(kept[-1].title))):
+        if kept and ((question.style == "heading" and part) or led):
             kept[-1] = replace(kept[-1], end=question.end)
         else:
             kept.append(question)
