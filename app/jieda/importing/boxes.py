@@ -39,13 +39,13 @@ def open_boxes(text: str) -> tuple[str, tuple[int, ...]]:
     """Return the page with each box as `<details>` and each heading as Markdown, and for each line that of the file; an
     empty tuple if nothing changed."""
     lines = text.split("\n")
-    found = list(_opened(lines))
+    found = list(_convert_lines(lines))
     if [line for line, _ in found] == lines:
         return text, ()
     return "\n".join(line for line, _ in found), tuple(number for _, number in found)
 
 
-def _opened(lines: list[str]) -> Iterator[Line]:
+def _convert_lines(lines: list[str]) -> Iterator[Line]:
     at, fenced = 0, False
     while at < len(lines):
         fenced ^= _FENCE.match(lines[at]) is not None
@@ -61,7 +61,7 @@ def _opened(lines: list[str]) -> Iterator[Line]:
             continue
         yield from ((line, at) for line in (f"<details><summary>{title}</summary>", ""))
         inside = [_INDENT.sub("", line) for line in lines[body:end]]
-        yield from ((line, body + number) for line, number in _opened(inside))
+        yield from ((line, body + number) for line, number in _convert_lines(inside))
         yield from ((line, end - 1) for line in ("", "</details>", ""))
         at = behind
 
@@ -90,17 +90,17 @@ def _box(lines: list[str], at: int) -> tuple[str, int, int, int]:
         options = (number for number in inside if not _OPTION.match(lines[number]))
         return title, next(options, end) if line[0] == "/" else at + 1, end, end + 1
     if match := SET_IN.match(line):
-        end = _set_in_until(lines, at + 1)
+        end = _end_of_indented(lines, at + 1)
         return match["title"], at + 1, end, end
     below = next((number for number in range(at + 1, min(at + 3, len(lines))) if lines[number].strip()), at)
     if below > at and _TERM.match(line) and (defined := _DEFINED.match(lines[below])):
         lines[below] = "    " + lines[below][defined.end() :]
-        end = _set_in_until(lines, below)
+        end = _end_of_indented(lines, below)
         return line.strip(), below, end, end
     return "", at, at, at
 
 
-def _set_in_until(lines: list[str], first: int) -> int:
+def _end_of_indented(lines: list[str], first: int) -> int:
     return next(
         (at for at in range(first, len(lines)) if lines[at].strip() and not _INDENT.match(lines[at])),
         len(lines),

@@ -69,7 +69,7 @@ def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
     """Return the tree of a page of `line_count` lines."""
     preface: list[SourceBlock] = []
     openings: list[_Opening] = []
-    for block, rank, first in _flat(blocks):
+    for block, rank, first in _flatten(blocks):
         if rank is not None:
             openings.append(_Opening(block, rank, first, ()))
         elif openings:
@@ -103,7 +103,7 @@ def _is_heading(block: SourceBlock) -> bool:
     return block.markup not in {"-", "="} or "\n" not in block.content
 
 
-def _flat(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
+def _flatten(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
     """Yield blocks in order, headings with their rank; a list whose items have headings is split into items."""
     for block in blocks:
         if _is_heading(block):
@@ -164,48 +164,48 @@ class Host:
 
 
 def find_hosts(
-    section: HeadedSection, path: tuple[str, ...], divided: Mapping[HeadingRank, float], wording: Wording
+    section: HeadedSection, path: tuple[str, ...], scores: Mapping[HeadingRank, float], wording: Wording
 ) -> Iterator[Host]:
     """Yield sections that are or contain questions: leaves, questions with parts, and text before the first heading."""
     here = (*path, section.title) if section.title else path
-    if section.leaf or (section.rank and not _is_category(section, divided, wording)):
-        yield Host(section, here, section.end, section.rank is not None and divided[section.rank] > 0)
+    if section.leaf or (section.rank and not _is_category(section, scores, wording)):
+        yield Host(section, here, section.end, section.rank is not None and scores[section.rank] > 0)
         return
     yield Host(section, here, section.children[0].first, among_categories=False)
     for child in section.children:
-        yield from find_hosts(child, here, divided, wording)
+        yield from find_hosts(child, here, scores, wording)
 
 
-def _is_category(section: HeadedSection, divided: Mapping[HeadingRank, float], wording: Wording) -> bool:
+def _is_category(section: HeadedSection, scores: Mapping[HeadingRank, float], wording: Wording) -> bool:
     """Whether the subsections are questions rather than parts of an answer."""
-    usual = divided[section.rank] if section.rank else 0.0
+    usual = scores[section.rank] if section.rank else 0.0
     if all(_has_parts(child, wording) for child in section.children):
         return True
-    return _divides(section, wording) + usual > 0
+    return _category_score(section, wording) + usual > 0
 
 
-def divided_ranks(root: HeadedSection, wording: Wording) -> dict[HeadingRank, float]:
+def score_ranks(root: HeadedSection, wording: Wording) -> dict[HeadingRank, float]:
     """Return a score per rank of headings: above 0 if they look like categories, otherwise like questions."""
     ranks: dict[HeadingRank, list[HeadedSection]] = defaultdict(list)
     for section in root.walk():
         if section.rank:
             ranks[section.rank].append(section)
-    return {rank: _rank_divides(sections, root, wording) for rank, sections in ranks.items()}
+    return {rank: _rank_score(sections, root, wording) for rank, sections in ranks.items()}
 
 
-def _rank_divides(sections: Sequence[HeadedSection], root: HeadedSection, wording: Wording) -> float:
+def _rank_score(sections: Sequence[HeadedSection], root: HeadedSection, wording: Wording) -> float:
     parents = [section for section in sections if section.children]
     if not parents:
         return 0.0
     if len(sections) == 1 and sections[0] is root.children[0] and len(root.children) == 1:
         return 10.0
     share = len(parents) / len(sections)
-    return fmean(_divides(section, wording) for section in parents) + (
+    return fmean(_category_score(section, wording) for section in parents) + (
         1 if share > 0.7 else -1 if share <= 0.5 else 0
     )
 
 
-def _divides(section: HeadedSection, wording: Wording) -> float:
+def _category_score(section: HeadedSection, wording: Wording) -> float:
     """Score how much a section with subsections looks like a category, by these, its text and its title."""
     if _has_parts(section, wording):
         return -4.0

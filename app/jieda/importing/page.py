@@ -94,8 +94,8 @@ def make_page(
     """Make a page from `raw`, Markdown or MDX; the default title and date are those of the file at `path`."""
     front = _FRONT.match(raw)
     said = _front_matter(front[1] or front[2] or "") if front else {}
-    day = _said_day(said)
-    text = _emptied(raw, front.span()) if front else raw
+    day = _stated_date(said)
+    text = _blank_out(raw, front.span()) if front else raw
     text = _without_modules(_without_comments(text))
     return MarkdownPage(
         path=path,
@@ -159,7 +159,7 @@ def _front_matter(text: str) -> Mapping[str, str]:
     return {key: node.text for key, node in fields.values.items() if isinstance(node, Scalar)}
 
 
-def _said_day(said: Mapping[str, str]) -> date | None:
+def _stated_date(said: Mapping[str, str]) -> date | None:
     for key in _DATED:
         if match := re.match(r"\d{4}-\d{2}-\d{2}", said.get(key, "")):
             try:
@@ -178,7 +178,7 @@ def _first_heading(text: str) -> str:
     return ""
 
 
-def _emptied(text: str, span: tuple[int, int]) -> str:
+def _blank_out(text: str, span: tuple[int, int]) -> str:
     return text[: span[0]] + "\n" * text.count("\n", *span) + text[span[1] :]
 
 
@@ -192,7 +192,7 @@ def _without_comments(text: str) -> str:
     in_code = [(starts[number], starts[number + 1]) for number in code_lines(lines)]
     for match in reversed(list(_COMMENT.finditer(text))):
         if not any(start <= match.start() < end for start, end in in_code):
-            text = _emptied(text, match.span())
+            text = _blank_out(text, match.span())
     return text
 
 

@@ -11,9 +11,9 @@ from jieda.importing.outline import (
     HeadedSection,
     HeadingRank,
     Host,
-    divided_ranks,
     find_hosts,
     outline,
+    score_ranks,
     weight,
 )
 from jieda.importing.page import MarkdownPage
@@ -131,18 +131,20 @@ def find_questions(page: MarkdownPage, wording: Wording) -> tuple[PageQuestion, 
     """Find the questions of a page, in order."""
     parsed = parse_page(page.text)
     root = outline(parsed.blocks, len(page.lines))
-    parts = _asking_parts(page, root, wording)
+    parts = _question_sections(page, root, wording)
     if parts == (root,) and (whole := _whole_page(page, root, wording)):
         return (whole,)
     return tuple(each for part in parts for each in _questions_of(part, wording))
 
 
 def _questions_of(root: HeadedSection, wording: Wording) -> tuple[PageQuestion, ...]:
-    divided = divided_ranks(root, wording)
-    hosts = tuple(find_hosts(root, (), divided, wording))
+    scores = score_ranks(root, wording)
+    hosts = tuple(find_hosts(root, (), scores, wording))
     inner = inner_units(hosts, wording)
-    found = [each for at, host in enumerate(hosts) for each in _of_host(host, inner.get(at), wording)]
-    return tuple(_without_strays(found, hosts, wording))
+    found = [
+        each for at, host in enumerate(hosts) for each in _questions_of_host(host, inner.get(at), wording)
+    ]
+    return tuple(_drop_strays(found, hosts, wording))
 
 
 def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> PageQuestion | None:
@@ -162,7 +164,9 @@ def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> Pa
     return PageQuestion(title, top.anchor, first, top.first + 1, top.end, (), "page", "", top.title)
 
 
-def _asking_parts(page: MarkdownPage, root: HeadedSection, wording: Wording) -> tuple[HeadedSection, ...]:
+def _question_sections(
+    page: MarkdownPage, root: HeadedSection, wording: Wording
+) -> tuple[HeadedSection, ...]:
     """Return the FAQ sections of a page about something else; otherwise the whole page."""
     names = page.title, page.path.stem
     found = [each for each in root.walk() if each.rank and wording.holds_questions(each.title)]
@@ -183,10 +187,10 @@ def _asking_parts(page: MarkdownPage, root: HeadedSection, wording: Wording) -> 
     return tuple(replace(each, title="", rank=None) for each in inside)
 
 
-def _of_host(host: Host, written: Written | None, wording: Wording) -> Iterator[PageQuestion]:
+def _questions_of_host(host: Host, written: Written | None, wording: Wording) -> Iterator[PageQuestion]:
     if written is None:
         if host.section.title and (host.end == host.section.end or _answers_too(host, wording)):
-            yield _headed(host, wording)
+            yield _heading_question(host, wording)
         return
     style, units = written
     ends = [unit.first for unit in units[1:]] + [host.end]
@@ -202,7 +206,7 @@ def _answers_too(host: Host, wording: Wording) -> bool:
     return wording.likeness(host.section.title) == 1 and weight(host.section.own) >= 200
 
 
-def _headed(host: Host, wording: Wording) -> PageQuestion:
+def _heading_question(host: Host, wording: Wording) -> PageQuestion:
     section = host.section
     title, body = wording.without_mark(section.title), min(section.first + 1, section.end)
     return PageQuestion(
@@ -210,7 +214,7 @@ def _headed(host: Host, wording: Wording) -> PageQuestion:
     )
 
 
-def _without_strays(
+def _drop_strays(
     found: Sequence[PageQuestion], hosts: Sequence[Host], wording: Wording
 ) -> Iterator[PageQuestion]:
     """Skip surrounding material: links, introductions, and unmarked headings on a page that marks its questions."""
@@ -222,7 +226,7 @@ def _without_strays(
     counted = 3 <= len(counts) == len(marked) and follows
     marks = len(marked) >= 3 and (counted or len(marked) >= 0.6 * len(found))
     starts = {each.first for each in marked}
-    for question in _with_parts(found, starts if counted else None, wording):
+    for question in _merge_parts(found, starts if counted else None, wording):
         if question.style == "heading" and question.first not in starts:
             likeness = wording.likeness(question.title)
             around = wording.surrounds(question.title) or fold_title(question.title) in wording.sections
@@ -232,7 +236,7 @@ def _without_strays(
         yield question
 
 
-def _with_parts(
+def _merge_parts(
     found: Sequence[PageQuestion], counted: Set[int] | None, wording: Wording
 ) -> Sequence[PageQuestion]:
     """Merge into the question above: headings titled like a part of an answer, bold lines that end with a colon and,

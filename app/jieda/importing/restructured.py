@@ -102,7 +102,7 @@ class Writer:
         lettered = ordered and node["enumtype"] == "upperalpha" and len(node.children) == 1
         for number, item in enumerate(node.children):
             mark = f"{chr(64 + start)}. " if lettered else f"{start + number}. " if ordered else "- "
-            yield from self._hung(mark, item, level)
+            yield from self._hang(mark, item, level)
 
     def definitions(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
         """Write terms as lines of their own, and definitions after a colon."""
@@ -111,7 +111,7 @@ class Writer:
                 if _is(child, "term"):
                     yield inline(child), self._line(child)
                 elif _is(child, "definition"):
-                    yield from self._hung(": ", child, level)
+                    yield from self._hang(": ", child, level)
 
     def quote(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
         """Write a quotation, or a notice with its name in bold; an indented line block is neither."""
@@ -170,7 +170,7 @@ class Writer:
         elif node.astext().strip():
             yield from self.paragraph(node, level)
 
-    def _hung(self, mark: str, node: Any, level: int) -> Iterator[tuple[str, int]]:
+    def _hang(self, mark: str, node: Any, level: int) -> Iterator[tuple[str, int]]:
         lines = list(self.blocks(node, level)) or [("", self._line(node)), ("", self._line(node))]
         yield f"{mark}{lines[0][0]}".rstrip(), lines[0][1]
         for text, line in lines[1:]:

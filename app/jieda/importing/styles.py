@@ -48,7 +48,7 @@ class Unit:
 Finder = Callable[[Sequence[SourceBlock], Wording], Iterator[Unit]]
 
 
-def _collapsed(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]:
+def _details(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]:
     """Find `<details>` that are not nested in others."""
     depth = 0
     for block in blocks:
@@ -85,9 +85,9 @@ def _strong_starts(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[
     If every paragraph is bold text, a dash and more, and at least half are problems, all of them count."""
     paragraphs = [block for block in blocks if block.kind == "paragraph"]
     dashed = [each for block in paragraphs if (each := _DASHED.match(block.content))]
-    told = sum(wording.troubled(each["title"]) for each in dashed)
+    problems = sum(wording.troubled(each["title"]) for each in dashed)
     for block in paragraphs:
-        yield from _strong(block, wording, dashed=1 < len(dashed) == len(paragraphs) <= 2 * told)
+        yield from _strong(block, wording, dashed=1 < len(dashed) == len(paragraphs) <= 2 * problems)
 
 
 def _strong(block: SourceBlock, wording: Wording, *, dashed: bool) -> Iterator[Unit]:
@@ -190,7 +190,7 @@ def _until_answer(line: str, wording: Wording) -> tuple[str, str]:
 
 STYLES: Mapping[str, Finder] = {
     "marked": _marked_lines,
-    "details": _collapsed,
+    "details": _details,
     "table": _rows,
     "definition": _definitions,
     "strong": _strong_starts,
