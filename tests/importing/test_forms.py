@@ -326,6 +326,36 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
                 ("Is it long?", 3),
             ],
         ),
+        # Question and answer share a line; the question alone is the title.
+        (
+            "a.md",
+            "# FAQ\n\n**Q: Is it free?** Yes.\n\n**Q: Is it fast?** No.\n",
+            [("Is it free?", 3), ("Is it fast?", 5)],
+        ),
+        (
+            "a.md",
+            "# 常见问题\n\n- **问：收费吗？** 不收。\n- **问：快吗？** 不快。\n",
+            [("收费吗？", 3), ("快吗？", 4)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n<dl>\n<dt>Is it free?</dt>\n<dd>Yes.</dd>\n<dt>Is it fast?</dt>\n<dd>No.</dd>\n</dl>\n",
+            [("Is it free?", 4), ("Is it fast?", 6)],
+        ),
+        # One row under headings that say what it holds.
+        ("a.md", "# FAQ\n\n| Question | Answer |\n|---|---|\n| Is it free? | Yes |\n", [("Is it free?", 5)]),
+        # Links to guides are no questions, and neither is a paragraph in bold type or above a rule.
+        ("a.md", "# Docs\n\nMore:\n\n1、如何安装？ [看](a)\n2、怎么升级？ [看](b)\n", [("Docs", 1)]),
+        (
+            "a.md",
+            f"# FAQ\n\n**{'Everything is new. ' * 20}?**\n\n**Is it free?**\n\nYes.\n\n**Is it fast?**\n\nNo.\n",
+            [("Is it free?", 5), ("Is it fast?", 9)],
+        ),
+        (
+            "a.md",
+            f"## Is it free?\n\nYes.\n\n{'word ' * 60}\n---\n\n## Is it fast?\n\nNo.\n",
+            [("Is it free?", 1), ("Is it fast?", 8)],
+        ),
     ],
 )
 def test_questions_are_found(name: str, text: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:

@@ -9,6 +9,11 @@ from statistics import fmean
 from jieda.content.markdown.body import SourceBlock
 from jieda.importing.wording import Wording
 
+NOISE = frozenset({"hr"})
+"""Kinds of blocks without content."""
+
+MAX_UNDERLINED = 200
+
 _ANCHOR = re.compile(
     r"\s*(?:\{\s*#([\w.:-]+)[^}]*\}|<a\s+(?:id|name)=[\"']([\w.:-]+)[\"'][^>]*>(?:\s*</a>)?)\s*"
 )
@@ -18,6 +23,7 @@ TAG = re.compile(
 )
 PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|:[a-z][a-z0-9_+-]*:\s+)*")
 """Emoji before a title."""
+_EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]*>)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -96,11 +102,19 @@ def anchor_of(text: str) -> str:
     return (match[1] or match[2]) if match else ""
 
 
+def is_noise(block: SourceBlock) -> bool:
+    """Whether a block has no content: a rule, or tags without text."""
+    if block.kind == "html_block":
+        return _EMPTY_HTML.fullmatch(block.content) is not None
+    return block.kind in NOISE or (block.kind == "paragraph" and not block.content.strip("\u200b \n"))
+
+
 def _is_heading(block: SourceBlock) -> bool:
-    """Whether a block is a real heading; several lines above dashes were meant as a paragraph above a rule."""
+    """Whether a block is a real heading; a long paragraph above a line of dashes was meant as one above a rule."""
     if block.kind != "heading" or not plain(block.content):
         return False
-    return block.markup not in {"-", "="} or "\n" not in block.content
+    underlined = block.markup in {"-", "="}
+    return not underlined or (len(block.content) <= MAX_UNDERLINED and "\n" not in block.content)
 
 
 def _flatten(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
@@ -110,14 +124,19 @@ def _flatten(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, Headi
             yield block, HeadingRank(0, block.level), block.first
         elif any(_is_headed(item) for item in block.children):
             for item in block.children:
-                if not _is_headed(item):
-                    yield item, None, item.first
-                    continue
-                head, *rest = item.children
-                yield head, HeadingRank(1, head.level), item.first
-                yield from ((each, None, each.first) for each in rest)
+                yield from _item(item)
         else:
             yield block, None, block.first
+
+
+def _item(item: SourceBlock) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
+    if not _is_headed(item):
+        yield item, None, item.first
+        return
+    head, *rest = item.children
+    yield head, HeadingRank(1, head.level), item.first
+    for block in rest:
+        yield block, HeadingRank(2, block.level) if _is_heading(block) else None, block.first
 
 
 def _is_headed(item: SourceBlock) -> bool:
@@ -226,5 +245,9 @@ def _has_parts(section: HeadedSection, wording: Wording) -> bool:
 
 
 def weight(blocks: Sequence[SourceBlock]) -> int:
-    """Count the characters of text below a heading."""
-    return sum(len(block.content) + weight(block.children) for block in blocks if block.kind != "hr")
+    """Count the characters of text below a heading; a code block or table counts as 400."""
+    return sum(
+        400 if block.kind in {"fence", "code_block", "table"} else len(block.content) + weight(block.children)
+        for block in blocks
+        if not is_noise(block)
+    )

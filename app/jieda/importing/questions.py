@@ -12,6 +12,7 @@ from jieda.importing.outline import (
     HeadingRank,
     Host,
     find_hosts,
+    is_noise,
     outline,
     score_ranks,
     weight,
@@ -42,7 +43,7 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
             for at, host in enumerate(hosts)
             if at not in chosen
             and not (style == "table" and marking)
-            and (style == "marked" or host.section.rank not in asking)
+            and (style == "marked" or _title(host) in wording.sections or host.section.rank not in asking)
             and (
                 style in BOXED
                 or not wording.surrounds(host.section.title)
@@ -74,16 +75,20 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
     titles = [unit.title for unit in units]
     if sum(wording.is_part(title) or _leads_in(style, title) for title in titles) * 2 >= len(titles):
         return False
-    if style in CERTAIN and len(units) > len(found):
-        return True
-    asked = fmean(wording.likeness(title) for title in titles)
-    if style in {"details", "strong"} and asked == 1:
+    hosted = fmean(wording.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
+    if style == "table" or (style in CERTAIN and len(units) > (len(found) if hosted >= 0.5 else 1)):
         return True
     answered = fmean(unit.answered for unit in units) >= 0.7
-    hosted = fmean(wording.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
+    asked = fmean(wording.likeness(title) for title in titles)
+    if (
+        style in {"details", "strong"}
+        and asked == 1
+        and all(_replaces_no_question(host, wording) for host, _ in found)
+    ):
+        return True
     if len(units) < 2 or not answered or hosted >= 0.6:
         return False
-    return asked >= 0.5 or _is_made_of(style, found)
+    return asked >= 0.5 or _is_made_of(style, found, hosted)
 
 
 def _leads_in(style: str, title: str) -> bool:
@@ -91,21 +96,26 @@ def _leads_in(style: str, title: str) -> bool:
     return style == "strong" and title.endswith((":", "："))
 
 
+def _replaces_no_question(host: Host, wording: Wording) -> bool:
+    """Whether a single box may be a question: above a section's headings, or if its title is empty or such as FAQ."""
+    return host.end < host.section.end or not _title(host) or _title(host) in wording.sections
+
+
 def _title(host: Host) -> str:
     return fold_title(host.section.title)
 
 
-def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]]) -> bool:
+def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], hosted: float) -> bool:
     """Whether sections consist of units of one style, which are then questions however they are worded."""
     if style == "item":
-        return all(_is_whole_list(host) for host, _ in found)
+        return hosted < 0.3 and all(_is_whole_list(host) for host, _ in found)
     many = sum(len(each) for _, each in found) >= 2 * len(found)
     return style in {"details", "definition", "strong"} and many
 
 
 def _is_whole_list(host: Host) -> bool:
     """Whether a section among categories is a single list whose items each have a line and further blocks."""
-    blocks = [block for block in host.section.own if block.kind != "hr"]
+    blocks = [block for block in host.section.own if not is_noise(block)]
     items = blocks[0].children if len(blocks) == 1 and blocks[0].kind.endswith("_list") else ()
     return host.among_categories and len(items) > 1 and all(len(item.children) > 1 for item in items)
 
@@ -152,7 +162,7 @@ def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> Pa
     top = root.children[0] if len(root.children) == 1 else None
     if page.titled and any(wording.is_part(each.title) for each in root.children):
         top = replace(root, title=page.title, first=-1)
-    if top is None or top.leaf:
+    if top is None or top.leaf or wording.surrounds(top.title):
         return None
     titles = [child.title for child in top.children]
     named = sum(wording.is_part(title) for title in titles)
@@ -168,7 +178,7 @@ def _question_sections(
     page: MarkdownPage, root: HeadedSection, wording: Wording
 ) -> tuple[HeadedSection, ...]:
     """Return the FAQ sections of a page about something else; otherwise the whole page."""
-    names = page.title, page.path.stem
+    names = [page.title, page.path.stem, *(each.title for each in root.children if len(root.children) == 1)]
     found = [each for each in root.walk() if each.rank and wording.holds_questions(each.title)]
     if not found or any(map(wording.holds_questions, names)):
         return (root,)
@@ -203,7 +213,8 @@ def _questions_of_host(host: Host, written: Written | None, wording: Wording) ->
 
 def _answers_too(host: Host, wording: Wording) -> bool:
     """Whether a heading above other questions is one itself, with an answer in front of them."""
-    return wording.likeness(host.section.title) == 1 and weight(host.section.own) >= 200
+    title = host.section.title
+    return wording.likeness(title) == 1 and title.rstrip()[-1] in "?？" and weight(host.section.own) >= 200
 
 
 def _heading_question(host: Host, wording: Wording) -> PageQuestion:
@@ -247,7 +258,7 @@ def _merge_parts(
         if kept and counted is not None and question.first not in counted:
             part = kept[-1].categories == question.categories
         led = _leads_in(question.style, question.title)
-        if kept and ((question.style == "heading" and part) or led):
+        if kept and ((question.style == "heading" and part) or (led and wording.asks(kept[-1].title))):
             kept[-1] = replace(kept[-1], end=question.end)
         else:
             kept.append(question)

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jieda.content.markdown.body import SourceBlock
-from jieda.importing.outline import PICTURES, TAG, anchor_of, plain
+from jieda.importing.outline import PICTURES, TAG, anchor_of, is_noise, plain
 from jieda.importing.wording import Wording, fold_title
+
+MAX_TITLE_CHARS = 300
 
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(?P<title>.+?)(?:(?<=\S)|(?<=[?？] ))\1(?P<rest>.*)", re.DOTALL)
 _SLANTED = re.compile(r"\A[*_](?=[^*_\s])([^*_]+[?？])[*_]\Z")
@@ -20,6 +22,7 @@ _DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
 _BEFORE_STRONG = re.compile(rf"{PICTURES.pattern}(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{{1,3}}[.、)]\s*)?")
 _SUMMARY = re.compile(r"<summary\b[^>]*>(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
 _DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
+_TERM = re.compile(r"<dt\b[^>]*>(?P<title>.*?)(?:</dt>|(?=<dd))", re.DOTALL | re.IGNORECASE)
 _DEFINITION = re.compile(r"(?P<title>[^\n]+)\n:[ \t]+\S")
 _BRACKETS = r"(?:[`*]*\[[^\]\n\d]{1,40}\][`*]*(?![(\[])|【[^】\n]{1,40}】)"
 _TAG_NAME = rf"(?:`[^`\n]{{1,40}}`|{_BRACKETS})"
@@ -63,9 +66,14 @@ def _details(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]
                 depth += 1
                 start = block.first + block.content.count("\n", 0, match.start())
             elif depth == 1:
-                body = block.first + block.content.count("\n", 0, match.end()) + 1
-                lead = block.content[match.end() :].partition("\n")[0]
+                body, lead = _behind(block, match.end())
                 yield Unit(plain(match["title"]), start, body, answered=True, lead=lead)
+
+
+def _behind(block: SourceBlock, offset: int) -> tuple[int, str]:
+    """Return the line after that of `offset` in a block, and the rest of the line at `offset`."""
+    rest = block.content[offset:].partition("\n")[0]
+    return block.first + block.content.count("\n", 0, offset) + 1, rest
 
 
 def _marked_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
@@ -94,7 +102,7 @@ def _strong(block: SourceBlock, wording: Wording, *, dashed: bool) -> Iterator[U
     before = _BEFORE_STRONG.match(block.content)
     content = _SLANTED.sub(r"**\1**", block.content.strip())
     match = _STRONG.match(content, before.end() if before else 0)
-    if not match:
+    if not match or len(match["title"]) > MAX_TITLE_CHARS or wording.answer_mark.match(block.content):
         return
     rest = match["rest"].strip(" :：。.")
     own_line = not rest or match["rest"].lstrip(" :：").startswith("\n")
@@ -112,7 +120,7 @@ def _items(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
         if block.kind != kind:
             continue
         items = block.children if block.kind != "list_item" else (block,)
-        following = next((each for each in blocks[index + 1 :] if each.kind != "hr"), None)
+        following = next((each for each in blocks[index + 1 :] if not is_noise(each)), None)
         outside = following is not None and following.kind != kind
         for item in items:
             if item.children and item.children[0].kind == "paragraph":
@@ -123,7 +131,10 @@ def _item(item: SourceBlock, wording: Wording, *, last: bool) -> Unit:
     paragraph = item.children[0]
     content = paragraph.content.strip()
     strong = _STRONG.match(content)
-    if strong and wording.asks(strong["title"]):
+    if strong and (not strong["rest"].strip(" :：") or strong["rest"].lstrip(" :：").startswith("\n")):
+        title, rest = strong["title"], strong["rest"].strip(" :：")
+        lead = ""
+    elif strong and wording.asks(strong["title"]):
         title, rest = strong["title"], strong["rest"]
         lead = rest.partition("\n")[0]
     else:
@@ -135,12 +146,17 @@ def _item(item: SourceBlock, wording: Wording, *, last: bool) -> Unit:
 
 
 def _definitions(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]:
-    """Find terms of definition lists: a line above one that starts with a colon."""
+    """Find terms of definition lists: a line above one that starts with a colon, and `<dt>`."""
     for block in blocks:
         if block.kind == "paragraph":
             for match in _DEFINITION.finditer(block.content):
                 first = block.first + block.content.count("\n", 0, match.start())
                 yield Unit(plain(match["title"]), first, first + 1, answered=True)
+        elif block.kind == "html_block":
+            for match in _TERM.finditer(block.content):
+                first = block.first + block.content.count("\n", 0, match.start())
+                body, lead = _behind(block, match.end())
+                yield Unit(plain(match["title"]), first, body, answered=True, lead=lead)
 
 
 def _rows(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
@@ -166,12 +182,16 @@ def _rows(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
 
 
 def _numbered_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Find numbered lines that ask something and are not lists in Markdown, such as `1、如何…？`."""
+    """Find numbered lines that ask something and are not lists in Markdown, such as `1、如何…？`.
+
+    A line right above another numbered line has no answer: lists of links to tutorials look like that."""
     for block in blocks:
         lines = block.content.split("\n") if block.kind == "paragraph" else []
-        for first, line in enumerate(lines, block.first):
-            if _NUMBERED.match(line) and wording.asks(line):
-                yield Unit(plain(line), first, first + 1, answered=True)
+        for offset, line in enumerate(lines):
+            if _NUMBERED.match(line) and wording.asks(line) and len(line) <= MAX_TITLE_CHARS:
+                first = block.first + offset
+                answered = not any(map(_NUMBERED.match, lines[offset + 1 : offset + 2]))
+                yield Unit(plain(line), first, first + 1, answered)
 
 
 def _paragraphs(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
@@ -181,7 +201,11 @@ def _paragraphs(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
 
 
 def _until_answer(line: str, wording: Wording) -> tuple[str, str]:
-    """Split a marked line into question and answer, if it has both: `Q: … A: …`."""
+    """Split a marked line into question and answer, if it has both: `Q: … A: …`, `**Q: …?** …`."""
+    strong = _STRONG.match(line.strip())
+    only_mark = strong and wording.question_mark.fullmatch(f"{strong['title'].rstrip(' .:：')}:")
+    if strong and strong["rest"].strip(" :：") and not only_mark:
+        return strong["title"], strong["rest"].strip()
     for match in re.finditer(r"[?？]\s*", line):
         if wording.answer_mark.match(line[match.end() :]):
             return line[: match.end()], line[match.end() :]
