@@ -48,7 +48,7 @@ COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "reloads": ("jieda_reloads", "Reloads requested, by outcome.", ("outcome",)),
     "refused": (
         "jieda_refused",
-        "Requests refused because a client exceeded a limit (by kind), or because the server was busy (busy).",
+        "Requests refused because a client went over a limit (by kind), or because the server was busy (busy).",
         ("limit",),
     ),
     "cache": (

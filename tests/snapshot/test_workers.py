@@ -3,11 +3,13 @@
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from jieda.snapshot.watch.follow import LOOK_AT_FILES
 
 from tests.support import server as servers
 from tests.support.server import PATIENCE, Server, until
@@ -181,21 +183,22 @@ def test_an_index_damaged_in_place_under_running_workers_is_made_anew(
 ) -> None:
     """The workers have it mapped into memory: they read noise at once, and die of what is not there any more."""
     server, _ = shared
-    path = "/api/v1/search?q=B&lang=en"
-    before = [hit["id"] for hit in next(answers(server, path, 1))["hits"]]  # type: ignore[attr-defined] # JSON
-    assert before
-    for file in (server.data / "generations").rglob("*.seg"):
-        damage(file)
 
     def is_well() -> bool:
         try:
-            found = [[hit["id"] for hit in each["hits"]] for each in answers(server, path)]  # type: ignore[attr-defined] # JSON
-            return found == [before] * len(found) and {each["status"] for each in answers(server)} == {
+            found = answers(server, "/api/v1/search?q=B&lang=en")
+            hits = [[hit["id"] for hit in each["hits"]] for each in found]  # type: ignore[attr-defined] # JSON
+            return hits == [["roll/b"]] * len(hits) and {each["status"] for each in answers(server)} == {
                 "ready"
             }
         except (httpx.TransportError, KeyError, ValueError):
             return False
 
+    until(is_well)
+    for file in (server.data / "generations").rglob("*.seg"):
+        damage(file)
+    # Until a worker has looked at its files, it may answer from what it keeps of earlier answers, and so seem well.
+    time.sleep(2 * LOOK_AT_FILES)
     until(is_well)
     until(lambda: len(children(server.process.pid)) == WORKERS)
 
