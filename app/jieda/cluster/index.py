@@ -244,13 +244,14 @@ class ClusterIndex(EmbeddedIndex):
     def find(self, wanted: Lookup) -> ClusterResult:
         """Fetch and judge a window. Raises ClusterUnavailable, IndexUnreadable."""
         size = min(WIDEST, max(self._window, wanted.window))
-        dropped = bool(wanted.required) and not self.holding_all(wanted.required).any()
+        holding = self.holding_all(wanted.required)
+        dropped = bool(wanted.required) and not holding.any()
         held = [] if dropped else [phrase_query(one) for one in wanted.required]
         among = [*self._admitted_queries(wanted.within), *held]
         filters = [*filter_queries(wanted.filters), *among]
         searches = self._window_searches(wanted, size, filters)
         answers = [answer["hits"]["hits"] for answer in self._search(searches)]
-        latest = self._latest(wanted, size)
+        latest = self._latest(wanted, size, holding | dropped)
         found = [bisect_left(self.collection.ids, hit["fields"]["id"][0]) for some in answers for hit in some]
         numbers = np.unique([*latest.tolist(), *found]).astype(np.intp)
         pools = [self._pool_among(variants, numbers) for variants in wanted.pools]
@@ -287,13 +288,13 @@ class ClusterIndex(EmbeddedIndex):
             return [inside]
         return [{"bool": {"must_not": [outside]}}]
 
-    def _latest(self, wanted: Lookup, size: int) -> Numbers:
-        """Return the latest documents, if operators alone list them."""
+    def _latest(self, wanted: Lookup, size: int, holding: Mask) -> Numbers:
+        """Return the latest documents of `holding`, if operators alone list them."""
         if wanted.within is None or not wanted.within.listed:
             return np.zeros(0, np.intp)
         passing = self.facets.passing(wanted.filters)
-        mask = wanted.within.mask if passing is None else wanted.within.mask & passing
-        numbers = np.flatnonzero(mask)
+        mask = wanted.within.mask & holding
+        numbers = np.flatnonzero(mask if passing is None else mask & passing)
         return numbers[np.argsort(-wanted.within.recency[numbers], kind="stable")][:size]
 
     def _columns(self, wanted: Lookup, numbers: Numbers, pools: Sequence[Pool]) -> Columns:
