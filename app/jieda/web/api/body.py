@@ -69,7 +69,7 @@ async def read_log(
 
 
 async def _read_raw(request: Request, service: Service, encoding: str) -> LogExtract:
-    """Extract a raw log while it arrives, chunk by chunk. Raises as `read_paste` does."""
+    """Extract a raw log while it arrives, chunk by chunk. Raises as `read_log` does."""
     taken, waiting = window(service), bytearray()
     most = max(SEARCHED, service.limits.log_bytes)
 
