@@ -166,7 +166,7 @@ WRONG: tuple[tuple[str, dict[str, Any] | str, str], ...] = (
     ("no object", "[1]", "must be one JSON object"),
     ("nested", "[" * 100_000, "is nested too deep"),
     ("nested in a field", line(topics=json.loads("[" * 50 + "]" * 50)), "topics: is nested too deep"),
-    ("twice", '{"id": "roll/a", "id": "roll/b"}', "id: stands twice"),
+    ("twice", '{"id": "roll/a", "id": "roll/b"}', "id: appears twice"),
     ("a typo", line(tilte="x"), "tilte: is not a field of an entry"),
     ("a typo below", line(related=[{"id": "roll/b", "nmaed": True}]), "related: has `nmaed`"),
     ("no id", line(id=None), "id: is missing"),

@@ -73,7 +73,7 @@ def _object(pairs: list[tuple[str, Any]]) -> Object:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise RefusedLine((twice, "stands twice: say it once"))
+        raise RefusedLine((twice, "appears twice: write it once"))
     return found
 
 
