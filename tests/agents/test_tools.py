@@ -121,8 +121,8 @@ def test_the_newest_versions_with_and_without_a_handshake_are_spoken(
         assert not (await client.call_tool("list", {})).is_error
         return client.protocol_version
 
-    reply_lang = over_http(agents_server, work, mode)
-    assert reply_lang == version or (version is None and reply_lang < LATEST_PROTOCOL_VERSION)
+    spoken = over_http(agents_server, work, mode)
+    assert spoken == version or (version is None and spoken < LATEST_PROTOCOL_VERSION)
 
 
 def test_the_oldest_version_is_spoken_with_whoever_asks_for_it(agents_server: Server) -> None:

@@ -180,7 +180,7 @@ def test_wordings_that_share_most_words_are_one_gap_and_others_are_not(reader: W
     assert [each.count for each in found] == [6, 2]
 
 
-def test_logs_are_group_gaps_by_type_and_message(reader: WordReader) -> None:
+def test_logs_are_grouped_by_type_and_message(reader: WordReader) -> None:
     found = groups(
         reader,
         [

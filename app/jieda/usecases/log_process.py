@@ -49,7 +49,7 @@ class LogProcess:
             reader = self._reader = self._reader or LogReader(replace(self._settings, data=knowledge.data))
             found = process.do(reader, [question], SECONDS_TO_EXPLAIN)
             if process.is_lost:
-                log.warning("the process for large logs does not answer: it is ended")
+                log.warning("the process for large logs died or does not answer")
                 self.end()
             return found[0] if found else None
 

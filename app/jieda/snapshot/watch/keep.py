@@ -247,7 +247,7 @@ class Keeper:
         except BuildAbandoned:
             self._set_status("idle")
             raise
-        except Exception as error:
+        except BaseException as error:  # whatever it is, the status says that the content is old
             if self._stop.is_set():  # an ending process stops the helpers and threads that a build uses
                 raise BuildAbandoned from error
             log.warning(
