@@ -14,7 +14,8 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 HOST ?= $(or $(JIEDA_HOST),127.0.0.1)
 PORT ?= $(or $(JIEDA_PORT),8000)
 EVAL ?= tests/judged.jsonl tests/judged_new_entries.jsonl tests/diagnosis/judged/open.jsonl
-PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Python compiles a module when it is first imported; compiling all of them takes pip a quarter of an installation.
+PIP_INSTALL := -m pip --disable-pip-version-check install --quiet --no-compile
 
 # Bytecode of the checkout is kept, so that the second start is quicker than the first.
 unexport PYTHONDONTWRITEBYTECODE
@@ -41,9 +42,9 @@ $(STAMP): pyproject.toml $(LOCKS)
 	@if [ -f $(STAMP) ] && [ "$$(cat $(STAMP))" != "$(CURDIR)" ] || ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 		echo "Creating $(VENV) with $(PYTHON)"; \
 		"$(PYTHON)" -m venv --clear $(VENV) || { echo "On Debian and Ubuntu, 'venv' is a package of its own: apt install python3-venv" >&2; exit 1; }; fi
-	$(PIP) install --quiet --require-hashes -r requirements/build.txt
-	$(PIP) install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/dev.txt
-	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements/build.txt
+	$(BIN)/python $(PIP_INSTALL) --require-hashes --no-build-isolation --use-pep517 -r requirements/dev.txt
+	$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@printf '%s' '$(CURDIR)' > $(STAMP)
 
 run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
@@ -125,7 +126,7 @@ sbom: install ## Write what is shipped to dist/, as CycloneDX
 
 sites: install ## Install the site generators that tests of <jieda-search> build pages with, apart from all else
 	$(BIN)/python -m venv $(VENV)/sites
-	$(VENV)/sites/bin/python -m pip install --quiet --require-hashes -r requirements/sites.txt
+	$(VENV)/sites/bin/python $(PIP_INSTALL) --require-hashes -r requirements/sites.txt
 
 # What audits is not locked: it should know the newest, and it is never shipped. --strict: a package about which nothing
 # could be learned is a failure, for otherwise all would be well where nobody can be asked.
