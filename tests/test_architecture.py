@@ -86,6 +86,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "jieda.cluster.",
         "jieda.analysis.words",
         "jieda.diagnosis.",
+        "jieda.importing.pairing",
     ),
     "spellchecker": ("jieda.analysis.words",),
     "msgspec": ("jieda.snapshot.store.records",),

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from jieda.content.markdown.body import SourceBlock
@@ -26,15 +26,11 @@ PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|
 _EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]*>)*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class HeadingRank:
-    """Rank in the hierarchy of headings: those of the page are above those in list items."""
-
-    nested: int
-    level: int
+HeadingRank = tuple[int, int]
+"""Rank in the hierarchy of headings: 0 on the page, 1 at the start of a list item or 2 below that; then the level."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HeadedSection:
     """A heading and its content: lines `first` up to `end`, `own` blocks, and subsections.
 
@@ -46,8 +42,8 @@ class HeadedSection:
     rank: HeadingRank | None
     first: int
     end: int
-    own: tuple[SourceBlock, ...]
-    children: tuple["HeadedSection", ...]
+    own: list[SourceBlock] = field(default_factory=list)
+    children: list["HeadedSection"] = field(default_factory=list)
 
     @property
     def leaf(self) -> bool:
@@ -61,29 +57,20 @@ class HeadedSection:
             yield from child.walk()
 
 
-@dataclass(frozen=True, slots=True)
-class _Opening:
-    """A heading, and the blocks up to the next one."""
-
-    heading: SourceBlock
-    rank: HeadingRank
-    first: int
-    own: tuple[SourceBlock, ...]
-
-
 def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
     """Return the tree of a page of `line_count` lines."""
-    preface: list[SourceBlock] = []
-    openings: list[_Opening] = []
+    root = HeadedSection("", "", None, 0, line_count)
+    opened: list[tuple[HeadingRank, HeadedSection]] = []
     for block, rank, first in _flatten(blocks):
-        if rank is not None:
-            openings.append(_Opening(block, rank, first, ()))
-        elif openings:
-            last = openings[-1]
-            openings[-1] = _Opening(last.heading, last.rank, last.first, (*last.own, block))
-        else:
-            preface.append(block)
-    return HeadedSection("", "", None, 0, line_count, tuple(preface), tuple(_sections(openings, line_count)))
+        if rank is None:
+            (opened[-1][1] if opened else root).own.append(block)
+            continue
+        while opened and opened[-1][0] >= rank:
+            opened.pop()[1].end = first
+        section = HeadedSection(plain(block.content), anchor_of(block.content), rank, first, line_count)
+        (opened[-1][1] if opened else root).children.append(section)
+        opened.append((rank, section))
+    return root
 
 
 def plain(text: str) -> str:
@@ -121,7 +108,7 @@ def _flatten(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, Headi
     """Yield blocks in order, headings with their rank; a list whose items have headings is split into items."""
     for block in blocks:
         if _is_heading(block):
-            yield block, HeadingRank(0, block.level), block.first
+            yield block, (0, block.level), block.first
         elif any(_is_headed(item) for item in block.children):
             for item in block.children:
                 yield from _item(item)
@@ -134,35 +121,13 @@ def _item(item: SourceBlock) -> Iterator[tuple[SourceBlock, HeadingRank | None, 
         yield item, None, item.first
         return
     head, *rest = item.children
-    yield head, HeadingRank(1, head.level), item.first
+    yield head, (1, head.level), item.first
     for block in rest:
-        yield block, HeadingRank(2, block.level) if _is_heading(block) else None, block.first
+        yield block, (2, block.level) if _is_heading(block) else None, block.first
 
 
 def _is_headed(item: SourceBlock) -> bool:
     return item.kind == "list_item" and bool(item.children) and _is_heading(item.children[0])
-
-
-def _sections(openings: Sequence[_Opening], end: int) -> Iterator[HeadedSection]:
-    """Yield the sibling sections of openings under one parent, each with its subsections."""
-    start = 0
-    while start < len(openings):
-        opening = openings[start]
-        behind = next(
-            (at for at in range(start + 1, len(openings)) if not opening.rank < openings[at].rank),
-            len(openings),
-        )
-        last = openings[behind].first if behind < len(openings) else end
-        yield HeadedSection(
-            title=plain(opening.heading.content),
-            anchor=anchor_of(opening.heading.content),
-            rank=opening.rank,
-            first=opening.first,
-            end=last,
-            own=opening.own,
-            children=tuple(_sections(openings[start + 1 : behind], last)),
-        )
-        start = behind
 
 
 ASKING = 0.75

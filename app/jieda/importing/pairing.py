@@ -1,12 +1,14 @@
 """Pairs questions with their translations, by shared code, names, numbers, addresses and structure."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.entry import Language
@@ -93,42 +95,24 @@ MOVE_MARGIN = 0.12
 SURE = 0.2
 TITLE, BODY, ALONE = 0.5, 0.5, 0.8
 
+Matrix = NDArray[np.float64]
+
 Worth = Sequence[Sequence[float]]
 """By English question, then Chinese question: how much they seem to be translations."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Indices into the questions of both languages; one is None if that language lacks the question.
-
-    `shared`, 0 to 1: similarity of their code, names and general words. `sure`: no other pairing is nearly as similar.
-    """
-
-    en: int | None
-    zh: int | None
-    shared: float
-    sure: bool
-
-
-def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[Pair, ...]:
-    """Pair the questions of both languages, each once, in the order of the English page; Chinese-only ones last."""
-    if not en:
-        return tuple(Pair(None, j, 0.0, sure=True) for j in range(len(zh)))
-    shared = _shared(en, zh)
-    worth = [
-        [
-            value + BUILD_WEIGHT * _structure_likeness(one.build, other.build) - THRESHOLD
-            for value, other in zip(row, zh, strict=True)
-        ]
-        for row, one in zip(shared, en, strict=True)
-    ]
-    usual = median([shared[i][j] for i, j in _align(worth).items()] or [0.0])
-    strict = [[value - USUAL_WEIGHT * usual for value in row] for row in worth]
+def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[dict[int, int], Worth]:
+    """Return the pairs of questions, by their numbers in each language, and the similarity of every two questions by
+    code, names and general words, 0 to 1."""
+    if not (en and zh):
+        return {}, []
+    shared = _similarities(en, zh)
+    builds = np.array([each.build for each in en])[:, None] - np.array([each.build for each in zh])
+    worth = shared + BUILD_WEIGHT * np.exp(-0.5 * np.abs(builds).sum(axis=2)) - THRESHOLD
+    usual = median([float(shared[pair]) for pair in _align(worth.tolist()).items()] or [0.0])
+    strict = (worth - USUAL_WEIGHT * usual).tolist()
     matched = _improve(_align(strict), strict)
-    matched |= dict(_fill_gaps(matched, worth))
-    pairs = [Pair(i, matched.get(i), *_certainty(i, matched.get(i), shared)) for i in range(len(en))]
-    alone = [j for j in range(len(zh)) if j not in matched.values()]
-    return (*pairs, *(Pair(None, j, 0.0, sure=True) for j in alone))
+    return matched | dict(_fill_gaps(matched, worth.tolist())), shared.tolist()
 
 
 def _fill_gaps(matched: Mapping[int, int], worth: Worth) -> Iterator[tuple[int, int]]:
@@ -140,60 +124,40 @@ def _fill_gaps(matched: Mapping[int, int], worth: Worth) -> Iterator[tuple[int, 
             yield from ((a, b) for a, b in zip(left, right, strict=True) if worth[a][b] > 0)
 
 
-def _certainty(i: int, j: int | None, shared: Worth) -> tuple[float, bool]:
-    if j is None:
-        return 0.0, True
+def _certainty(i: int, j: int, shared: Worth) -> tuple[float, bool]:
+    """Return the similarity of a pair, and whether no other pair of either question is nearly as similar."""
     rivals = [value for other, value in enumerate(shared[i]) if other != j]
     rivals += [row[j] for other, row in enumerate(shared) if other != i]
     own = shared[i][j]
     return own, own >= SURE and own > max(rivals, default=0.0) + 0.02
 
 
-def _shared(en: Sequence[Features], zh: Sequence[Features]) -> list[list[float]]:
-    """Return the similarity of every two questions, from the tf-idf cosines of their titles and of their answers."""
+def _similarities(en: Sequence[Features], zh: Sequence[Features]) -> Matrix:
+    """Return the similarity of every two questions, from the cosines of their titles and of their answers; if one of
+    these is unknown, the other is used alone."""
     titles = _cosines([each.title for each in en], [each.title for each in zh])
     bodies = _cosines([each.body for each in en], [each.body for each in zh])
-    return [
-        [_together(titles[i][j], bodies[i][j], one, other) for j, other in enumerate(zh)]
-        for i, one in enumerate(en)
-    ]
+    both = TITLE * titles + BODY * bodies
+    shared = np.where(np.isnan(both), ALONE * np.nan_to_num(np.fmax(titles, bodies)), both)
+    anchored = [[bool(one.anchor) and one.anchor == other.anchor for other in zh] for one in en]
+    return np.where(anchored, 1.0, shared)
 
 
-def _together(title: float | None, body: float | None, one: Features, other: Features) -> float:
-    """Combine the similarities of title and answer; if one is None, the other is used alone."""
-    if one.anchor and one.anchor == other.anchor:
-        return 1.0
-    if title is None or body is None:
-        return ALONE * (title or body or 0.0)
-    return TITLE * title + BODY * body
-
-
-def _cosines(en: Sequence[Mapping[str, int]], zh: Sequence[Mapping[str, int]]) -> list[list[float | None]]:
-    """Return cosines of tf-idf vectors over words that occur in both languages; None if one side has no such word."""
-    common = set().union(*en) & set().union(*zh)
-    frequency = Counter(word for each in (*en, *zh) for word in each if word in common)
-    total = len(en) + len(zh)
-    weights = {word: math.log(1 + total / count) for word, count in frequency.items()}
-    left, right = ([_vector(each, weights) for each in side] for side in (en, zh))
-    return [[_product(one, other) if one and other else None for other in right] for one in left]
-
-
-def _product(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    return sum(value * other.get(word, 0.0) for word, value in one.items())
-
-
-def _vector(counts: Mapping[str, int], weights: Mapping[str, float]) -> dict[str, float]:
-    vector = {
-        word: (1 + math.log(count)) * weights[word] for word, count in counts.items() if word in weights
-    }
+def _cosines(en: Sequence[Mapping[str, int]], zh: Sequence[Mapping[str, int]]) -> Matrix:
+    """Return cosines of tf-idf vectors over words that occur in both languages; NaN if one side has no such word."""
+    columns = {word: at for at, word in enumerate(sorted(set().union(*en) & set().union(*zh)))}
+    counts = np.zeros((len(en) + len(zh), len(columns)))
+    for row, words in zip(counts, (*en, *zh), strict=True):
+        for word in words.keys() & columns.keys():
+            row[columns[word]] = words[word]
+    weights = np.log(1 + len(counts) / np.count_nonzero(counts, axis=0))
+    vectors = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * weights
     # The constant keeps a vector of one weak word shorter than others.
-    norm = math.sqrt(sum(value * value for value in vector.values()) + 4.0)
-    return {word: value / norm for word, value in vector.items()}
-
-
-def _structure_likeness(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the similarity of the structure of two answers, 0 to 1."""
-    return math.exp(-0.5 * sum(abs(a - b) for a, b in zip(one, other, strict=True)))
+    vectors /= np.sqrt((vectors**2).sum(axis=1, keepdims=True) + 4.0)
+    cosines: Matrix = vectors[: len(en)] @ vectors[len(en) :].T
+    empty = np.count_nonzero(counts, axis=1) == 0
+    cosines[empty[: len(en)]] = cosines[:, empty[len(en) :]] = np.nan
+    return cosines
 
 
 def _align(worth: Worth) -> dict[int, int]:
@@ -246,12 +210,15 @@ def _exchanges(matched: Mapping[int, int], worth: Worth) -> Iterator[tuple[float
 
 @dataclass(frozen=True, slots=True)
 class BilingualQuestion:
-    """A question in one or both languages. `shared` and `sure` as in `Pair`."""
+    """A question in one or both languages.
+
+    `shared`, 0 to 1: similarity of code, names and general words. `sure`: no other pairing is nearly as similar.
+    """
 
     pair: PagePair
     found: Mapping[Language, PageQuestion]
-    shared: float
-    sure: bool
+    shared: float = 0.0
+    sure: bool = True
 
     @property
     def titles(self) -> dict[Language, str]:
@@ -260,22 +227,27 @@ class BilingualQuestion:
 
 
 def find_candidates(pair: PagePair, wording: Wording, extractor: Extractor) -> tuple[BilingualQuestion, ...]:
-    """Find the questions of a page in both languages and pair them; repeated ones are left out."""
+    """Find the questions of a page in both languages and pair them, in the order of the English page, Chinese-only ones
+    last; repeated ones are left out."""
     questions = {
         lang: _without_repeated(page, find_questions(page, wording)) for lang, page in pair.pages.items()
     }
-    if len(questions) < 2:
-        return tuple(
-            BilingualQuestion(pair, {lang: each}, 0.0, sure=True)
-            for lang, found in questions.items()
-            for each in found
-        )
-    en, zh = ([extractor.features(pair.pages[lang], each) for each in questions[lang]] for lang in Language)
+    features = {
+        lang: [extractor.features(pair.pages[lang], each) for each in questions.get(lang, ())]
+        for lang in Language
+    }
+    matched, shared = pair_up(features[Language.EN], features[Language.ZH])
     candidates: list[BilingualQuestion] = []
-    for matched in pair_up(en, zh):
-        places = {Language.EN: matched.en, Language.ZH: matched.zh}
-        found = {lang: questions[lang][at] for lang, at in places.items() if at is not None}
-        candidates.append(BilingualQuestion(pair, found, matched.shared, matched.sure))
+    for i, question in enumerate(questions.get(Language.EN, ())):
+        found = {Language.EN: question}
+        if (j := matched.get(i)) is None:
+            candidates.append(BilingualQuestion(pair, found))
+        else:
+            found[Language.ZH] = questions[Language.ZH][j]
+            candidates.append(BilingualQuestion(pair, found, *_certainty(i, j, shared)))
+    for j, question in enumerate(questions.get(Language.ZH, ())):
+        if j not in matched.values():
+            candidates.append(BilingualQuestion(pair, {Language.ZH: question}))
     return tuple(candidates)
 
 

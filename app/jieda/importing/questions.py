@@ -38,22 +38,27 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
     asking = _asking_ranks(hosts, wording)
     marking = any(host.section.rank in asking and wording.marked(host.section.title) for host in hosts)
     for style, find in STYLES.items():
-        rest = {
-            at: host
+        if style == "table" and marking:
+            continue
+        found = {
+            at: units
             for at, host in enumerate(hosts)
             if at not in chosen
-            and not (style == "table" and marking)
-            and (style == "marked" or _title(host) in wording.sections or host.section.rank not in asking)
-            and (
-                style in BOXED
-                or not wording.surrounds(host.section.title)
-                or _title(host) in wording.sections
-            )
+            and _may_hold(host, style, asking, wording)
+            and (units := tuple(find(host.section.own, wording)))
         }
-        found = {at: units for at, host in rest.items() if (units := tuple(find(host.section.own, wording)))}
         if found and _believable(style, [(hosts[at], units) for at, units in found.items()], wording):
             chosen |= {at: (style, units) for at, units in found.items()}
     return chosen
+
+
+def _may_hold(host: Host, style: str, asking: Set[HeadingRank], wording: Wording) -> bool:
+    """Whether the text of a host may consist of questions of this style: not if its heading asks or is around them."""
+    if _title(host) in wording.sections:
+        return True
+    if style != "marked" and host.section.rank in asking:
+        return False
+    return style in BOXED or not wording.surrounds(host.section.title)
 
 
 def _asking_ranks(hosts: Sequence[Host], wording: Wording) -> frozenset[HeadingRank]:
@@ -198,16 +203,19 @@ def _question_sections(
 
 
 def _questions_of_host(host: Host, written: Written | None, wording: Wording) -> Iterator[PageQuestion]:
-    if written is None:
-        if host.section.title and (host.end == host.section.end or _answers_too(host, wording)):
-            yield _heading_question(host, wording)
-        return
-    style, units = written
-    ends = [unit.first for unit in units[1:]] + [host.end]
-    for unit, end in zip(units, ends, strict=True):
-        title = wording.without_mark(unit.title)
+    section = host.section
+    if written is not None:
+        style, units = written
+        ends = [unit.first for unit in units[1:]] + [host.end]
+        for unit, end in zip(units, ends, strict=True):
+            title = wording.without_mark(unit.title)
+            yield PageQuestion(
+                title, unit.anchor, unit.first, unit.body, end, host.path, style, unit.lead, unit.title
+            )
+    elif section.title and (host.end == section.end or _answers_too(host, wording)):
+        title, body = wording.without_mark(section.title), min(section.first + 1, section.end)
         yield PageQuestion(
-            title, unit.anchor, unit.first, unit.body, end, host.path, style, unit.lead, unit.title
+            title, section.anchor, section.first, body, host.end, host.path[:-1], "heading", "", section.title
         )
 
 
@@ -215,14 +223,6 @@ def _answers_too(host: Host, wording: Wording) -> bool:
     """Whether a heading above other questions is one itself, with an answer in front of them."""
     title = host.section.title
     return wording.likeness(title) == 1 and title.rstrip()[-1] in "?？" and weight(host.section.own) >= 200
-
-
-def _heading_question(host: Host, wording: Wording) -> PageQuestion:
-    section = host.section
-    title, body = wording.without_mark(section.title), min(section.first + 1, section.end)
-    return PageQuestion(
-        title, section.anchor, section.first, body, host.end, host.path[:-1], "heading", "", section.title
-    )
 
 
 def _drop_strays(

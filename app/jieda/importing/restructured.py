@@ -5,7 +5,7 @@ docutils is an optional extra. Roles and directives of Sphinx, which it does not
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from textwrap import dedent, indent
 from typing import Any
@@ -56,125 +56,125 @@ Lines = list[tuple[str, int]]
 
 
 class Writer:
-    """Writes the nodes of a tree as Markdown. `origin`: source line of each line that was passed to docutils."""
+    """Writes a tree of docutils as Markdown, with a method for each kind of block, which ends with a blank line.
+
+    `origin`: source line of each line that was passed to docutils. `level`: number of titles above a block.
+    """
 
     def __init__(self, origin: Sequence[int]) -> None:
         self._origin = origin
 
-    def blocks(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """Yield the lines of all blocks in a node, with a blank line after each."""
-        for child in node.children:
-            yield from self._block(child, level)
+    def blocks(self, node: Any, level: int) -> Lines:
+        """Return the lines of all blocks in a node."""
+        return [line for child in node.children for line in self._block(child, level)]
 
-    def _block(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        return BLOCKS.get(type(node).__name__, Writer.plain)(self, node, level)
+    def _block(self, node: Any, level: int) -> Lines:
+        write = getattr(self, type(node).__name__, None)
+        if write is None:
+            has_blocks = any(hasattr(self, type(child).__name__) for child in node.children)
+            write = self.blocks if has_blocks else self.paragraph if node.astext().strip() else self.nothing
+        lines: Lines = write(node, level)
+        return lines
 
-    def section(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """Write a title with its explicit anchor, and the content below it."""
-        for child in node.children:
-            if _is(child, "title"):
-                names = [name for name in node["names"][1:] if re.fullmatch(r"[\w.-]+", name)]
-                anchor = f" {{#{names[0]}}}" if names else ""
-                line = self._line(child)
-                yield f"{'#' * min(level + 1, 6)} {inline(child)}{anchor}", line
-                yield "", line
-            else:
-                yield from self._block(child, level + 1)
-
-    def paragraph(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        yield inline(node), self._line(node)
-        yield "", self._line(node)
-
-    def code(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        """Write a code fence, with the language that the source gives."""
-        language = next((each for each in node["classes"] if each != "code"), "")
+    def _lines(self, node: Any, *texts: str) -> Lines:
         line = self._line(node)
-        fence = "```" if "```" not in node.astext() else "~~~~"
-        yield f"{fence}{language}", line
-        yield from ((text, line) for text in node.astext().split("\n"))
-        yield fence, line
-        yield "", line
+        return [(text, line) for text in (*texts, "")]
 
-    def items(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """Write a list with indented items. A single `A. …` is not a list but an answer, as `Q. …` is a question."""
-        ordered = _is(node, "enumerated_list")
-        start = node.get("start", 1) if ordered else 0
-        lettered = ordered and node["enumtype"] == "upperalpha" and len(node.children) == 1
-        for number, item in enumerate(node.children):
-            mark = f"{chr(64 + start)}. " if lettered else f"{start + number}. " if ordered else "- "
-            yield from self._hang(mark, item, level)
+    def section(self, node: Any, level: int) -> Lines:
+        """Write a title with its explicit anchor, and the content below it."""
+        title, *content = node.children
+        names = [name for name in node["names"][1:] if re.fullmatch(r"[\w.-]+", name)]
+        anchor = f" {{#{names[0]}}}" if names else ""
+        heading = self._lines(title, f"{'#' * min(level + 1, 6)} {inline(title)}{anchor}")
+        return heading + [line for child in content for line in self._block(child, level + 1)]
 
-    def definitions(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
+    def paragraph(self, node: Any, _level: int) -> Lines:
+        return self._lines(node, inline(node))
+
+    def literal_block(self, node: Any, _level: int) -> Lines:
+        """Write a code fence, with the language that the source gives."""
+        text = node.astext()
+        language = next((each for each in node["classes"] if each != "code"), "")
+        fence = "```" if "```" not in text else "~~~~"
+        return self._lines(node, f"{fence}{language}", *text.split("\n"), fence)
+
+    doctest_block = math_block = literal_block
+
+    def bullet_list(self, node: Any, level: int) -> Lines:
+        return [line for item in node.children for line in self._hang("- ", item, level)]
+
+    def enumerated_list(self, node: Any, level: int) -> Lines:
+        """Write a numbered list. A single `A. …` is not a list but an answer, as `Q. …` is a question."""
+        start = node.get("start", 1)
+        lettered = node["enumtype"] == "upperalpha" and len(node.children) == 1
+        lines: Lines = []
+        for number, item in enumerate(node.children, start):
+            lines += self._hang(f"{chr(64 + number) if lettered else number}. ", item, level)
+        return lines
+
+    def definition_list(self, node: Any, level: int) -> Lines:
         """Write terms as lines of their own, and definitions after a colon."""
-        for item in node.children:
-            for child in item.children:
-                if _is(child, "term"):
-                    yield inline(child), self._line(child)
-                elif _is(child, "definition"):
-                    yield from self._hang(": ", child, level)
+        lines: Lines = []
+        for child in (child for item in node.children for child in item.children):
+            if _is(child, "term"):
+                lines.append((inline(child), self._line(child)))
+            elif _is(child, "definition"):
+                lines += self._hang(": ", child, level)
+        return lines
 
-    def quote(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
+    def block_quote(self, node: Any, level: int) -> Lines:
         """Write a quotation, or a notice with its name in bold; an indented line block is neither."""
         name = type(node).__name__
+        written = self.blocks(node, level)
         if all(_is(child, "line_block") for child in node.children):
-            yield from self.blocks(node, level)
-            return
-        if name != "block_quote":
-            yield f"> **{name.capitalize()}**", self._line(node)
-            yield ">", self._line(node)
-        written = list(self.blocks(node, level))
+            return written
         while written and not written[-1][0]:
             written.pop()
-        for text, line in written:
-            yield f"> {text}".rstrip(), line
-        yield "", self._line(node)
+        line = self._line(node)
+        head = [] if name == "block_quote" else [(f"> **{name.capitalize()}**", line), (">", line)]
+        return [*head, *((f"> {text}".rstrip(), at) for text, at in written), ("", line)]
 
-    def table(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
+    admonition = attention = caution = danger = error = hint = important = note = tip = warning = block_quote
+
+    def table(self, node: Any, _level: int) -> Lines:
         """Write a table with one line per row."""
-        rows = list(node.findall(lambda each: _is(each, "row")))
-        for number, row in enumerate(rows):
-            cells = [" ".join(_cell(entry).split()).replace("|", "\\|") for entry in row.children]
-            yield f"| {' | '.join(cells)} |", self._line(row)
-            if number == 0:
-                yield f"|{' --- |' * len(cells)}", self._line(row)
-        yield "", self._line(node)
+        rows = []
+        for row in node.findall(lambda each: _is(each, "row")):
+            cells = (" ".join(map(inline, entry.children)) for entry in row.children)
+            rows.append([" ".join(cell.split()).replace("|", "\\|") for cell in cells])
+        head, *others = (f"| {' | '.join(cells)} |" for cells in rows)
+        return self._lines(node, head, f"|{' --- |' * len(rows[0])}", *others)
 
-    def image(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        yield f"![{node.get('alt', '')}]({node['uri']})", self._line(node)
-        yield "", self._line(node)
+    def image(self, node: Any, _level: int) -> Lines:
+        return self._lines(node, INLINE["image"](node))
 
-    def rule(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        yield "---", self._line(node)
-        yield "", self._line(node)
+    def transition(self, node: Any, _level: int) -> Lines:
+        return self._lines(node, "---")
 
-    def complaint(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
+    def system_message(self, node: Any, _level: int) -> Lines:
         """Write a directive of Sphinx, which docutils reports as an error, by parsing its text separately."""
+        texts: list[str] = []
         for block in node.findall(lambda each: _is(each, "literal_block")):
             match = _DIRECTIVE.match(block.astext())
             if match and match["name"] not in SILENT:
                 argument, text = match["argument"].strip(), _OPTION.sub("", dedent(match["content"]))
                 title = argument if match["name"] in FOLDED else ""
                 body = [line for line, _ in _document(text if title else f"{argument}\n\n{text}")]
-                if title:
-                    body = [f"<details><summary>{title}</summary>", "", *body, "</details>", ""]
-                yield from ((line, self._line(node)) for line in body)
+                texts += (
+                    [f"<details><summary>{title}</summary>", "", *body, "</details>", ""] if title else body
+                )
+        return [(text, self._line(node)) for text in texts]
 
-    def nothing(self, _node: Any, _level: int) -> Iterator[tuple[str, int]]:
+    def nothing(self, _node: Any, _level: int) -> Lines:
         """Write nothing for comments, targets and the like."""
-        yield from ()
+        return []
 
-    def plain(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """Write the blocks in any other block, or its text."""
-        if any(type(child).__name__ in BLOCKS for child in node.children):
-            yield from self.blocks(node, level)
-        elif node.astext().strip():
-            yield from self.paragraph(node, level)
+    comment = target = substitution_definition = docinfo = pending = nothing
 
-    def _hang(self, mark: str, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        lines = list(self.blocks(node, level)) or [("", self._line(node)), ("", self._line(node))]
-        yield f"{mark}{lines[0][0]}".rstrip(), lines[0][1]
-        for text, line in lines[1:]:
-            yield indent(text, " " * max(len(mark), 2)), line
+    def _hang(self, mark: str, node: Any, level: int) -> Lines:
+        (text, line), *others = self.blocks(node, level) or self._lines(node, "")
+        indented = ((indent(text, " " * max(len(mark), 2)), line) for text, line in others)
+        return [(f"{mark}{text}".rstrip(), line), *indented]
 
     def _line(self, node: Any) -> int:
         """Return the line of a node, or else of its nearest ancestor that has one. docutils gives the underline for a
@@ -189,10 +189,6 @@ class Writer:
 def _is(node: Any, name: str) -> bool:
     """Whether docutils calls a node by this name."""
     return type(node).__name__ == name
-
-
-def _cell(entry: Any) -> str:
-    return " ".join(inline(child) for child in entry.children)
 
 
 def inline(node: Any) -> str:
@@ -226,26 +222,6 @@ INLINE: Mapping[str, Callable[[Any], str]] = {
     "system_message": lambda _node: "",
 }
 
-_NOTICES = "admonition attention caution danger error hint important note tip warning".split()
-
-BLOCKS: Mapping[str, Callable[[Writer, Any, int], Iterator[tuple[str, int]]]] = {
-    "section": Writer.section,
-    "paragraph": Writer.paragraph,
-    "literal_block": Writer.code,
-    "doctest_block": Writer.code,
-    "math_block": Writer.code,
-    "bullet_list": Writer.items,
-    "enumerated_list": Writer.items,
-    "definition_list": Writer.definitions,
-    "block_quote": Writer.quote,
-    "table": Writer.table,
-    "image": Writer.image,
-    "transition": Writer.rule,
-    "system_message": Writer.complaint,
-    **dict.fromkeys(("comment", "target", "substitution_definition", "docinfo", "pending"), Writer.nothing),
-    **dict.fromkeys(_NOTICES, Writer.quote),
-}
-
 
 def to_markdown(text: str, name: str) -> tuple[str, tuple[int, ...]]:
     """Return the page as Markdown, and for each of its lines the line of `text` that it is from.
@@ -265,7 +241,7 @@ def _document(text: str) -> Lines:
     read = _ROLE.sub(_plain_role, text)
     origin = accumulate((1 + line.count(_LOST) for line in read.split("\n")), initial=0)
     tree = docutils_core.publish_doctree(read.replace(_LOST, ""), settings_overrides=SETTINGS)
-    return list(Writer(tuple(origin)).blocks(tree, 0))
+    return Writer(tuple(origin)).blocks(tree, 0)
 
 
 def _plain_role(match: re.Match[str]) -> str:
