@@ -1,4 +1,4 @@
-"""What the last version left opens in this one, and the recipes of docs/upgrading.md do what they say."""
+"""What the last version left opens in this one, and the recipes of docs/operations.md do what they say."""
 
 import os
 import re
@@ -63,7 +63,7 @@ def counts(data: Path) -> dict[str, list[tuple[object, ...]]]:
 
 def test_the_recipes_bring_votes_and_gaps_back(inside: Serving, tmp_path: Path) -> None:
     blocks, chinese = (
-        re.findall(r"```sh\n(.*?)```", (ROOT / f"docs/upgrading{each}.md").read_text("utf-8"), re.DOTALL)
+        re.findall(r"```sh\n(.*?)```", (ROOT / f"docs/operations{each}.md").read_text("utf-8"), re.DOTALL)
         for each in ("", ".zh-CN")
     )
     assert blocks == chinese

@@ -1,4 +1,4 @@
-"""A whole Jieda copied over its API, by the loop that docs/loading.md shows, from a server to files."""
+"""A whole Jieda copied over its API, by the loop that docs/importing.md shows, from a server to files."""
 
 import re
 import shutil
@@ -18,7 +18,7 @@ from tests.support.server import ROOT, Server, environment
 from tests.support.small_content import edition, write
 
 LOOP = re.search(
-    r"```sh\n(set -e\n.*?)```", (ROOT / "docs/loading.md").read_text(encoding="utf-8"), re.DOTALL
+    r"```sh\n(set -e\n.*?)```", (ROOT / "docs/importing.md").read_text(encoding="utf-8"), re.DOTALL
 )
 
 pytestmark = pytest.mark.skipif(
