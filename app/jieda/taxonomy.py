@@ -67,8 +67,8 @@ class Taxonomy:
 class GlossaryGroup:
     """Synonymous words and phrases, in both languages."""
 
-    en: tuple[str, ...]
-    zh: tuple[str, ...]
+    en: tuple[str, ...] = ()
+    zh: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:

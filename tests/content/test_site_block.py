@@ -27,7 +27,7 @@ def test_a_later_directory_replaces_single_texts() -> None:
         ("  titel: {en: a, zh: b}", "`titel` is not one of name, tagline, lead, summary, paste, examples"),
         ("  name: {en: a}", "`name` must have `en` and `zh`"),
         ("  lead: {en: '{number} answers', zh: 答案}", r"\{number\} is not one of \{count\}, \{frameworks\}"),
-        ("  examples: {en: why, zh: [为什么]}", "must have a list of questions"),
+        ("  examples: {en: why, zh: [为什么]}", "`examples` must be a list"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(block: str, message: str) -> None:

@@ -97,10 +97,15 @@ def test_a_later_directory_adds_and_replaces(tmp_path: Path) -> None:
     (tmp_path / "failures.yaml").write_text(
         "families:\n  - {name: Frob, lines: ['frob broke'], examples: ['x']}\nuntroubled: {en: [frob broke even]}\n"
     )
-    merged = knowledge_of([CONTENT, tmp_path])
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later" / "failures.yaml").write_text(
+        "families:\n  - {name: Frob, meaning: it is over, lines: ['frob broke', 'frob burst'], examples: ['x']}\n"
+    )
+    merged = knowledge_of([CONTENT, tmp_path, tmp_path / "later"])
     assert merged.programs.by_id["frob"].names == ("frobber",)
     formats = compile_formats(merged.failures)
-    assert [each.type for each in parse("frob broke", formats).raised] == ["Frob"]
+    assert [each.type for each in parse("frob broke\nfrob burst", formats).raised] == ["Frob", "Frob"]
+    assert formats.meanings["Frob"] == "it is over"
     assert formats.tells_of_trouble("it failed, no error was shown")
     assert not formats.tells_of_trouble("frob broke even, no error was shown")
 

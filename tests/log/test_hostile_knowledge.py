@@ -76,12 +76,16 @@ def test_a_prefix_of_many_placeholders_is_no_bomb(piece: str, times: int) -> Non
         (
             FAILURES,
             "prefixes:\n  - {name: x, lines: ['{any}{word} |'], examples: [x]}",
-            ":2: {any}{word}: nothing",
+            ":2: `lines` {any}{word}: nothing",
         ),
-        (FAILURES, "repeats: ['[{any}x]']", ":1: {any} is not one of {int};"),
-        (FAILURES, "levels: []\nremote: ['f{']", ":2: has a lone {;"),
-        (PROGRAMS, "standard:\n  - 'a**b'", ":2: {any}{any}: nothing tells"),
-        (PROGRAMS, "programs:\n  x: {role: other, folders: ['a**b']}", ":2: {any}{any}: nothing tells"),
+        (FAILURES, "repeats: ['[{any}x]']", ":1: `repeats` {any} is not one of {int};"),
+        (FAILURES, "levels: []\nremote: ['f{']", ":2: `remote` has a lone {;"),
+        (PROGRAMS, "standard:\n  - 'a**b'", ":2: `standard` {any}{any}: nothing tells"),
+        (
+            PROGRAMS,
+            "programs:\n  x: {role: other, folders: ['a**b']}",
+            ":2: `folders` {any}{any}: nothing tells",
+        ),
     ],
 )
 def test_what_the_grammar_refuses_is_told_with_its_line(name: str, text: str, told: str) -> None:

@@ -83,10 +83,10 @@ def test_content_without_stages_has_lists_and_no_map(
     [
         ("[{name: {en: A, zh: 甲}, topics: [nonesuch]}]", "'nonesuch' is not a topic"),
         ("[{name: {en: A, zh: 甲}}]", "needs `topics`"),
-        ("[{name: {en: A, zh: 甲}, topics: []}]", "needs `topics`"),
+        ("[{name: {en: A, zh: 甲}, topics: []}]", "`topics` must not be an empty list"),
         ("[{name: {en: A}, topics: [memory]}]", "`en` and `zh`"),
-        ("begin", "`stages` must be a list of"),
-        ("[begin]", "`stages` must be a list of"),
+        ("begin", "`stages` must be a list"),
+        ("[begin]", "`stages` must be `{name, topics}`"),
     ],
 )
 def test_a_stage_that_cannot_be_read_is_told(tmp_path: Path, stages: str, told: str) -> None:

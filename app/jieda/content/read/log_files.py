@@ -4,22 +4,24 @@ As strict as the other shared files: the first error raises ContentError with it
 replaces those of the same id or name, and removes those that it names under `without`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields as fields_of
-from functools import partial
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from jieda.content.read.forms import WrongValueError, text_of, word_of
-from jieda.content.read.shared_files import (
-    BUILT_IN,
-    fields_below,
-    read_shared_file,
-    read_switch,
-    refuse_other_keys,
+from jieda.content.read.forms import (
+    Form,
+    Report,
+    all_of,
+    mapping_of,
+    one_of,
+    record,
+    switch,
+    text,
+    word,
 )
-from jieda.content.read.yaml_reader import Fields, Items, Node, read_fields
+from jieda.content.read.shared_files import BUILT_IN, read_shared_file
+from jieda.content.read.yaml_reader import Node, YamlError, read_fields
 from jieda.log_knowledge import Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
 from jieda.signature import (
     FOLDERS,
@@ -39,168 +41,122 @@ WITHOUT = "without"
 SharedTexts = Sequence[tuple[Path, str]]
 """Path and text of the files of one name, in the order of their content directories."""
 
-Value = TypeVar("Value", Programs, Failures)
-
 
 def read_log_knowledge(programs: SharedTexts, failures: SharedTexts) -> LogKnowledge:
     """Return the built-in knowledge, as changed by the files. Raises ContentError."""
+    known = _merge_files(PROGRAMS, _PROGRAMS, programs)
+    by_id = {name: _program(name, **values) for name, values in known["programs"].items()}
     return LogKnowledge(
-        programs=_merge_files(PROGRAMS, Programs(), programs, _programs),
-        failures=_merge_files(FAILURES, Failures(), failures, _failures),
+        programs=Programs(by_id, known["installed"], known["standard"]),
+        failures=Failures(**_merge_files(FAILURES, _FAILURES, failures)),
     )
 
 
-def _merge_files(name: str, below: Value, files: SharedTexts, read: Callable[[Fields], Value]) -> Value:
+def _program(
+    name: str, role: Role, names: Sequence[str] = (), folders: Sequence[str] = (), **others: Any
+) -> Program:
+    names = names or (name,)
+    return Program(name, role, _casefolded(names), _casefolded(folders or names), **others)
+
+
+def _casefolded(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(str.casefold, names)))
+
+
+def _merge_files(name: str, forms: Mapping[str, Form], files: SharedTexts) -> dict[str, Any]:
+    """Return the values of the built-in file of a name and of `files` on top of it, by key."""
+    merged: dict[str, Any] = {}
     built_in = BUILT_IN / name
-    for path, text in ((built_in, built_in.read_text(encoding="utf-8")), *files):
-        below = read_shared_file(path, text, read_fields, partial(_apply_file, below, read))
-    return below
+    for path, content in ((built_in, built_in.read_text(encoding="utf-8")), *files):
+        left_out = {key: all_of(_name_among(_by_name(merged.get(key, ())))) for key in forms}
+        above = read_shared_file(path, content, read_fields, record({**forms, WITHOUT: record(left_out)}))
+        without = above.pop(WITHOUT, {})
+        for key in above.keys() | without.keys():
+            merged[key] = _merge(merged.get(key, ()), above.get(key, ()), without.get(key, ()))
+    return merged
 
 
-def _apply_file(below: Value, read: Callable[[Fields], Value], fields: Fields) -> Value:
-    """Apply a file on top of `below`: remove what it names under `without`, then add and replace."""
-    fault = f"`{WITHOUT}` must have lists of what to leave out, such as `families: [...]`"
-    without = fields_below(fields, WITHOUT, fault)
-    above = read(fields)
-    lists = {_KEY.get(each.name, each.name): each.name for each in fields_of(below)}
-    refuse_other_keys(without, lists)
-    joined = {
-        field: _merge(_without(getattr(below, field), key, without), getattr(above, field))
-        for key, field in lists.items()
-    }
-    return type(below)(**joined)
+def _name_among(known: Container[str]) -> Form:
+    def read(node: Node, report: Report) -> str:
+        name: str = word(node, report)
+        if name not in known:
+            raise YamlError(node.line, f"`{WITHOUT}`: there is no {name!r} below this file")
+        return name
+
+    return read
 
 
-_KEY = {"by_id": "programs"}
-"""Names of fields in the file that differ from those in the code."""
+def _by_name(values: Any) -> dict[str, Any]:
+    return values if isinstance(values, dict) else {getattr(each, "name", each): each for each in values}
 
 
-def _without(values: Any, key: str, without: Fields) -> Any:
-    names = _words(without, key)
-    there = set(values) if isinstance(values, Mapping) else {getattr(each, "name", each) for each in values}
-    if unknown := [name for name in names if name not in there]:
-        raise WrongValueError(
-            without.values[key], f"`{WITHOUT}`: no {unknown[0]!r} in the `{key}` below this file"
-        )
-    if isinstance(values, Mapping):
-        return {name: value for name, value in values.items() if name not in names}
-    return tuple(each for each in values if getattr(each, "name", each) not in names)
+def _merge(below: Any, above: Any, without: Container[str]) -> Any:
+    """Merge both, `below` without some names; of equal names, the one in `above` is kept. It comes first in lists."""
+    kept = {name: each for name, each in _by_name(below).items() if name not in without}
+    if isinstance(above or below, dict):
+        return kept | _by_name(above)
+    first = _by_name(above)
+    return (*first.values(), *(each for name, each in kept.items() if name not in first))
 
 
-def _merge(below: Any, above: Any) -> Any:
-    """Merge both; of equal ids or names, the one in `above` is kept. Items of `above` come first in lists."""
-    if isinstance(below, Mapping):
-        return {**below, **above}
-    return tuple({getattr(each, "name", each): each for each in (*above, *below)}.values())
+def _parsed(form: Form, parse: Callable[[str], object]) -> Form:
+    """Return the form of a text that `parse` accepts; it raises SignatureSyntaxError."""
+
+    def read(node: Node, report: Report) -> str:
+        line: str = form(node, report)
+        try:
+            parse(line)
+        except SignatureSyntaxError as error:
+            raise YamlError(node.line, f"{error}; it is {line!r}") from error
+        return line
+
+    return read
 
 
-def _words(fields: Fields, key: str, parse: Callable[[str], object] = str) -> tuple[str, ...]:
-    node = fields.values.get(key)
-    if node is None:
-        return ()
-    if not isinstance(node, Items):
-        raise WrongValueError(node, f"`{key}` must be a list")
-    if empty := [child for child in node.items if not word_of(child)]:
-        raise WrongValueError(empty[0], f"`{key}` must be a list of words; one of them is empty")
-    return tuple(_parsed(child, word_of(child), parse) for child in node.items)
+def _lines(grammar: Grammar) -> Form:
+    # White space at the ends may be significant.
+    return all_of(_parsed(text, lambda line: parts_of(line, grammar)), fewest=1)
 
 
-def _folders(fields: Fields, key: str) -> tuple[str, ...]:
-    return _words(fields, key, lambda folder: parts_of(folder_line(folder), FOLDERS))
+def _joined(node: Node, report: Report) -> tuple[str, ...]:
+    """Return the words of all languages."""
+    return tuple(chain.from_iterable(mapping_of(word, _words)(node, report).values()))
 
 
-def _lines(fields: Fields, key: str, parse: Callable[[str], object] = str) -> tuple[str, ...]:
-    """Return texts with their white space, which may be significant. `parse` raises SignatureSyntaxError."""
-    node = fields.values.get(key)
-    if not isinstance(node, Items) or not node.items:
-        raise WrongValueError(node or fields, f"`{key}` must be a list of texts")
-    return tuple(_parsed(child, text_of(child), parse) for child in node.items)
-
-
-def _parsed(node: Node, text: str, parse: Callable[[str], object]) -> str:
-    try:
-        parse(text)
-    except SignatureSyntaxError as error:
-        raise WrongValueError(node, f"{error}; it is {text!r}") from error
-    return text
-
-
-def _parser_of(grammar: Grammar) -> Callable[[str], object]:
-    return lambda text: parts_of(text, grammar)
-
-
-def _items(fields: Fields, key: str) -> tuple[Fields, ...]:
-    node = fields.values.get(key, Items((), fields.line))
-    if not isinstance(node, Items) or not all(isinstance(child, Fields) for child in node.items):
-        raise WrongValueError(node, f"`{key}` must be a list of `{{...}}`")
-    return tuple(child for child in node.items if isinstance(child, Fields))
-
-
-def _programs(fields: Fields) -> Programs:
-    refuse_other_keys(fields, ("installed", "standard", "programs", WITHOUT))
-    programs = fields_below(fields, "programs", "`programs` must have an id on each line")
-    by_id = {name: _program(name, node) for name, node in programs.values.items()}
-    return Programs(by_id, _folders(fields, "installed"), _folders(fields, "standard"))
-
-
-def _program(name: str, node: Node) -> Program:
-    if not isinstance(node, Fields) or "role" not in node.values:
-        raise WrongValueError(node, f"{name}: must be {{role: {' or '.join(Role)}, ...}}")
-    refuse_other_keys(node, ("role", "names", "folders", "classes", "word"))
-    role = word_of(node.values["role"])
-    if role not in list(Role):
-        raise WrongValueError(node.values["role"], f"`role` must be one of {', '.join(Role)}; it is {role!r}")
-    names = _words(node, "names") or (name,)
-    folders = _folders(node, "folders") or names
-    return Program(
-        id=name,
-        role=Role(role),
-        names=tuple(dict.fromkeys(each.casefold() for each in names)),
-        folders=tuple(dict.fromkeys(each.casefold() for each in folders)),
-        word=read_switch(node, "word", default=True),
-        classes=_words(node, "classes"),
-    )
-
-
-def _failures(fields: Fields) -> Failures:
-    refuse_other_keys(fields, (*(each.name for each in fields_of(Failures)), WITHOUT))
-    return Failures(
-        levels=_words(fields, "levels"),
-        prefixes=tuple(_prefix(node) for node in _items(fields, "prefixes")),
-        repeats=_lines(fields, "repeats", _parser_of(REPEATS)) if "repeats" in fields.values else (),
-        message_fields=_words(fields, "message_fields"),
-        level_fields=_words(fields, "level_fields"),
-        wrappers=_words(fields, "wrappers"),
-        remote=_lines(fields, "remote", _parser_of(REMOTE)) if "remote" in fields.values else (),
-        exception_endings=_words(fields, "exception_endings"),
-        families=tuple(_family(node) for node in _items(fields, "families")),
-        troubled=_words_by_language(fields, "troubled"),
-        untroubled=_words_by_language(fields, "untroubled"),
-        word_endings=_words(fields, "word_endings"),
-    )
-
-
-def _words_by_language(fields: Fields, name: str) -> tuple[str, ...]:
-    by_language = fields_below(fields, name, f"`{name}` must have a list for each language")
-    return tuple(chain.from_iterable(_words(by_language, lang) for lang in by_language.values))
-
-
-def _name(node: Fields) -> str:
-    if "name" not in node.values:
-        raise WrongValueError(node, "needs a `name`")
-    return text_of(node.values["name"])
-
-
-def _prefix(node: Fields) -> Prefix:
-    refuse_other_keys(node, ("name", "source", "lines", "examples"))
-    lines = _lines(node, "lines", _parser_of(PREFIXES))
-    return Prefix(_name(node), lines, read_switch(node, "source", default=False), _lines(node, "examples"))
-
-
-def _family(node: Fields) -> Family:
-    refuse_other_keys(node, ("name", "meaning", "start", "lines", "examples"))
-    lines = _lines(node, "lines", compile_signature_line)
-    meaning = text_of(node.values["meaning"]) if "meaning" in node.values else ""
-    return Family(
-        _name(node), lines, meaning, read_switch(node, "start", default=False), _lines(node, "examples")
-    )
+_words = all_of(word)
+_folders = all_of(_parsed(word, lambda folder: parts_of(folder_line(folder), FOLDERS)))
+_program_keys = {
+    "role": one_of(Role),
+    "names": _words,
+    "folders": _folders,
+    "classes": _words,
+    "word": switch,
+}
+_PROGRAMS: Mapping[str, Form] = {
+    "installed": _folders,
+    "standard": _folders,
+    "programs": mapping_of(word, record(_program_keys, "role")),
+}
+_examples = all_of(text, fewest=1)
+_prefix = {"name": text, "source": switch, "lines": _lines(PREFIXES), "examples": _examples}
+_family = {
+    "name": text,
+    "meaning": text,
+    "start": switch,
+    "lines": all_of(_parsed(text, compile_signature_line), fewest=1),
+    "examples": _examples,
+}
+_FAILURES: Mapping[str, Form] = {
+    "levels": _words,
+    "prefixes": all_of(record(_prefix, "name", "lines", "examples", make=Prefix)),
+    "repeats": _lines(REPEATS),
+    "message_fields": _words,
+    "level_fields": _words,
+    "wrappers": _words,
+    "remote": _lines(REMOTE),
+    "exception_endings": _words,
+    "families": all_of(record(_family, "name", "lines", "examples", make=Family)),
+    "troubled": _joined,
+    "untroubled": _joined,
+    "word_endings": _words,
+}

@@ -17,12 +17,17 @@ MAX_KEY_CHARS = 200
 
 
 class YamlError(ValueError):
-    """The text is not YAML, or not in the supported subset. `line` counts from the file's first line."""
+    """The text is not YAML, or not in the supported subset, or a value is not what its key needs. `line` counts from
+    the file's first line."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
         self.line = line
         self.message = message
+
+    def within(self, key: str) -> "YamlError":
+        """Return the same error as one of the value of `key`, unless it already names a key."""
+        return self if self.message.startswith("`") else YamlError(self.line, f"`{key}` {self.message}")
 
 
 @dataclass(frozen=True, slots=True)
