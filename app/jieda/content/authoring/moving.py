@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jieda.content.authoring.edition_text import check_id
-from jieda.content.authoring.source_text import Blocks, SourceText, canonical_order
+from jieda.content.authoring.source_text import SourceText
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step
 from jieda.content.markdown.body import Body, parse_body
 from jieda.content.markdown.links import Link, LinkKind, read_link
@@ -21,7 +21,6 @@ from jieda.content.read.directory import DirectoryListing, list_directory, read_
 from jieda.content.read.forms import FrontMatter
 from jieda.content.read.gather import entry_id_of
 from jieda.content.read.parse import SourceFile, parse_file
-from jieda.content.read.yaml_reader import Items, Node, Scalar
 from jieda.entry import Language
 from jieda.errors import AuthoringError
 
@@ -102,9 +101,6 @@ def _relative_address(written: str, old: str, move: BodyMove) -> str:
     return posixpath.join("..", framework, f"{slug}.md")
 
 
-_LINE_END = re.compile(r"[\r\n]")
-
-
 @dataclass(frozen=True, slots=True)
 class MovedPage:
     """An edition before (`source`, `outline`) and after (`content`, `after`) a move."""
@@ -121,8 +117,7 @@ def move_page(source: SourceFile, outline: FileOutline, old: str, new: str) -> M
     before = outline.id.partition("/")[0]
     moved = outline.id == old
     move = BodyMove(outline.lang, before, new.partition("/")[0] if moved else before, {old: new})
-    fields = text.fields()
-    named = [item for item in _scalars(fields.values.get("related")) if item.text.strip() == old]
+    named = [item for item in text.scalars("related") if item.text.strip() == old]
     body = relink(text.body, move, text.body_line)
     text = replace(text, body=body).with_values((item, new) for item in named)
     if moved:
@@ -146,37 +141,10 @@ def _expected_front(outline: FileOutline, old: str, new: str) -> FrontMatter:
     return replace(front, related=related, formerly=formerly if old in formerly else (*formerly, old))
 
 
-def _scalars(node: Node | None) -> Iterator[Scalar]:
-    if isinstance(node, Items):
-        yield from (item for item in node.items if isinstance(item, Scalar))
-
-
 def _with_formerly(text: SourceText, old: str, new: str) -> SourceText:
     """Add the old id to `formerly`; if an entry moves back, it replaces the new id there."""
-    node = text.fields().values.get("formerly")
-    items = list(_scalars(node))
-    back = [item for item in items if item.text.strip() == new]
-    if back:
-        return text.with_values([(back[0], old)])
-    if items:
-        return _with_item(text, items[-1], old)
-    blocks = Blocks.of(text)
-    in_order = list(blocks.fields) == canonical_order(blocks.fields)
-    field = f"formerly:{text.line_end}  - {old}{text.line_end}"
-    more = Blocks(blocks.head, {**blocks.fields, "formerly": field}, blocks.tail)
-    return replace(text, front=more.text(canonical_order(more.fields) if in_order else more.fields))
-
-
-def _with_item(text: SourceText, last: Scalar, item: str) -> SourceText:
-    """Add an item after the last one of a list, in the same style."""
-    front = text.front
-    start = max(front.rfind(end, 0, last.start) for end in "\r\n") + 1
-    if front[start : last.start].strip(" ") == "-":
-        end = next(place.start() for place in _LINE_END.finditer(front, last.end))
-        front = f"{front[:end]}{text.line_end}{front[start : last.start]}{item}{front[end:]}"
-    else:
-        front = f"{front[: last.end]}, {item}{front[last.end :]}"
-    return replace(text, front=front)
+    back = [item for item in text.scalars("formerly") if item.text.strip() == new]
+    return text.with_values([(back[0], old)]) if back else text.with_item("formerly", old)
 
 
 def restamp_twins(pages: Sequence[MovedPage]) -> list[MovedPage]:
@@ -188,11 +156,11 @@ def restamp_twins(pages: Sequence[MovedPage]) -> list[MovedPage]:
 def _restamp(page: MovedPage, twin: MovedPage | None) -> MovedPage:
     if not twin or twin.after.digest == twin.outline.digest:
         return page
-    text = SourceText.of(page.content)
-    stamp = text.fields().values.get("synced_with")
-    if page.outline.front.synced_with != twin.outline.digest or not isinstance(stamp, Scalar):
+    if page.outline.front.synced_with != twin.outline.digest:
         return page
-    return replace(page, content=text.with_values([(stamp, twin.after.digest)]).content)
+    text = SourceText.of(page.content)
+    stamps = ((stamp, twin.after.digest) for stamp in text.scalars("synced_with"))
+    return replace(page, content=text.with_values(stamps).content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Edits an edition's file in place, keeping everything else byte for byte."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from jieda.content.authoring.edition_text import format_list, quote
@@ -73,22 +74,11 @@ class SourceText:
         except YamlError as error:
             raise AuthoringError(f"line {error.line}: {error.message}") from error
 
-    def span(self, key: str) -> tuple[int, int]:
-        """Return the range of a field's lines, from 0, without blank lines and comments before the next field; an
-        empty range after the last line if it is missing. Raises AuthoringError as `fields` does."""
-        lines, starts = self.front_lines, self.fields().key_lines
-        if key not in starts:
-            return len(lines), len(lines)
-        first = starts[key] - FIRST_LINE
-        last = min([*(line - FIRST_LINE for line in starts.values() if line > starts[key]), len(lines)])
-        while last > first + 1 and _is_aside(lines[last - 1]):
-            last -= 1
-        return first, last
-
-    def with_lines(self, first: int, last: int, written: str) -> "SourceText":
-        """Return a copy with the lines from `first` up to `last` replaced."""
-        lines = self.front_lines
-        return replace(self, front="".join([*lines[:first], written, *lines[last:]]))
+    def scalars(self, key: str) -> tuple[Scalar, ...]:
+        """Return the value or values of a field. Raises AuthoringError as `fields` does."""
+        node = self.fields().values.get(key)
+        items = node.items if isinstance(node, Items) else (node,)
+        return tuple(item for item in items if isinstance(item, Scalar))
 
     def with_values(self, values: Iterable[tuple[Scalar, str]]) -> "SourceText":
         """Return a copy with some values of the front matter replaced, in the same quotes."""
@@ -98,35 +88,37 @@ class SourceText:
             front = f"{front[: old.start]}{quote}{new}{quote}{front[old.end :]}"
         return replace(self, front=front)
 
+    def with_field(self, key: str, written: str) -> "SourceText":
+        """Return a copy with the lines of a field replaced. A missing one is inserted after those that precede it in
+        the canonical order. Comments around it stay. Raises AuthoringError as `fields` does."""
+        lines, starts = self.front_lines, self.fields().key_lines
+        order = canonical_order([*starts, key])
+        known = key if key in starts else max(order[: order.index(key)], key=starts.__getitem__, default=None)
+        first, last = _rows_of(known, starts, lines) if known else (len(lines), len(lines))
+        first = first if known == key else last
+        return replace(self, front="".join([*lines[:first], written, *lines[last:]]))
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """The text of a front matter by field: the lines of each with the comment right above it. `head` is the text before
-    the first field and its comment, `tail` comments after the last."""
+    def with_item(self, key: str, item: str) -> "SourceText":
+        """Return a copy with an item added to a list, in the style of its last one. Raises AuthoringError."""
+        front, last = self.front, next(reversed(self.scalars(key)), None)
+        if last is None or not isinstance(self.fields().values[key], Items):
+            return self.with_field(key, f"{key}:{self.line_end}  - {item}{self.line_end}")
+        start = max(front.rfind(end, 0, last.start) for end in "\r\n") + 1
+        if front[start : last.start].strip() == "-":
+            end = next(place.start() for place in re.finditer(r"[\r\n]", front[last.end :])) + last.end
+            return replace(
+                self, front=f"{front[:end]}{self.line_end}{front[start : last.start]}{item}{front[end:]}"
+            )
+        return replace(self, front=f"{front[: last.end]}, {item}{front[last.end :]}")
 
-    head: str
-    fields: Mapping[str, str]
-    tail: str
 
-    @classmethod
-    def of(cls, source: SourceText) -> "Blocks":
-        """Raises AuthoringError as `SourceText.fields` does, and if two fields share a line."""
-        lines = source.front_lines
-        starts = source.fields().key_lines
-        firsts = [_comment_above(lines, line - FIRST_LINE) for line in starts.values()]
-        if len(set(starts.values())) < len(starts):
-            raise AuthoringError("two fields share a line: give each its own")
-        end = len(lines)
-        while end > max(starts.values(), default=1) - 1 and _is_aside(lines[end - 1]):
-            end -= 1
-        bounds = zip(starts, firsts, [*firsts[1:], end], strict=True)
-        texts = {name: "".join(lines[first:last]) for name, first, last in bounds}
-        head = lines[: firsts[0]] if firsts else []
-        return cls("".join(head), texts, "".join(lines[end:]))
-
-    def text(self, order: Iterable[str]) -> str:
-        """Return the front matter with its fields in the given order."""
-        return "".join((self.head, *(self.fields[name] for name in order), self.tail))
+def _rows_of(key: str, starts: Mapping[str, int], lines: Sequence[str]) -> tuple[int, int]:
+    """Return the range of a field's lines, from 0, without blank lines and comments before the next field."""
+    first = starts[key] - FIRST_LINE
+    last = min([*(line - FIRST_LINE for line in starts.values() if line > starts[key]), len(lines)])
+    while last > first + 1 and _is_aside(lines[last - 1]):
+        last -= 1
+    return first, last
 
 
 def canonical_order(names: Iterable[str]) -> list[str]:
@@ -144,13 +136,6 @@ def plain_values(node: Node) -> object:
     return {name: plain_values(value) for name, value in node.values.items()}
 
 
-def _comment_above(lines: list[str], first: int) -> int:
-    indent = len(lines[first]) - len(lines[first].lstrip())
-    while first and re.match(rf" {{0,{indent}}}#", lines[first - 1]):
-        first -= 1
-    return first
-
-
 def _is_aside(line: str) -> bool:
     return not line.strip() or line.startswith("#")
 
@@ -166,10 +151,29 @@ def in_canonical_order(content: bytes) -> bytes:
     order = canonical_order(fields.values)
     if order == list(fields.values):
         return content
-    changed = replace(source, front=Blocks.of(source).text(order))
+    if len(set(fields.key_lines.values())) < len(fields.key_lines):
+        raise AuthoringError("two fields share a line: give each its own")
+    changed = replace(source, front=_front_in_order(source.front_lines, fields.key_lines, order))
     if not _has_same_values(source, changed):
         raise AuthoringError("the front matter cannot be put in order line by line: do it by hand")
     return changed.content
+
+
+def _front_in_order(lines: Sequence[str], starts: Mapping[str, int], order: Iterable[str]) -> str:
+    """Return the lines of a front matter by field, each with the comment right above it. Comments before the first and
+    after the last field stay where they are."""
+    firsts = []
+    for line in starts.values():
+        first = line - FIRST_LINE
+        while first and lines[first - 1].startswith("#"):
+            first -= 1
+        firsts.append(first)
+    end = len(lines)
+    while _is_aside(lines[end - 1]):
+        end -= 1
+    blocks = dict(zip(starts, pairwise([*firsts, end]), strict=True))
+    rows = [(0, firsts[0]), *(blocks[name] for name in order), (end, len(lines))]
+    return "".join(line for first, last in rows for line in lines[first:last])
 
 
 def _has_same_values(one: SourceText, other: SourceText) -> bool:
@@ -179,53 +183,34 @@ def _has_same_values(one: SourceText, other: SourceText) -> bool:
         return False
 
 
-_ITEM = re.compile(r"([ \t]*-[ \t]+)\S")
 _BARE = re.compile(r"[A-Za-z][\w.-]*")
 
 
 def values_of(text: str, key: str) -> tuple[str, ...]:
     """Return the value or values of a field of an edition; none if it cannot be read."""
     try:
-        node = SourceText.of(text.encode()).fields().values.get(key)
+        return tuple(item.text for item in SourceText.of(text.encode()).scalars(key) if item.text)
     except AuthoringError:
         return ()
-    items = node.items if isinstance(node, Items) else (node,)
-    return tuple(item.text for item in items if isinstance(item, Scalar) and item.text)
 
 
-def with_list(text: str, key: str, values: tuple[str, ...], after: str) -> str:
-    """Return the edition with the list `key` set to these values, quoted unless they are bare names. A missing field
-    is inserted after the field `after`. Raises AuthoringError if the front matter cannot be read."""
-    if all(_BARE.fullmatch(value) for value in values):
-        return _with_field(text, key, f"{key}: [{', '.join(values)}]\n", after)
-    return _with_field(text, key, format_list(key, values), after)
+def with_list(text: str, key: str, values: tuple[str, ...]) -> str:
+    """Return the edition with the list `key` set to these values, quoted unless they are bare names. Raises
+    AuthoringError if the front matter cannot be read."""
+    bare = all(map(_BARE.fullmatch, values))
+    written = f"{key}: [{', '.join(values)}]\n" if bare else format_list(key, values)
+    return SourceText.of(text.encode()).with_field(key, written).content.decode()
 
 
-def with_item(text: str, key: str, value: str, after: str) -> str:
-    """Return the edition with a value appended to the list `key`, as in `with_list`. If each item is on its own line,
-    the existing ones stay as they are written."""
-    source = SourceText.of(text.encode())
-    first, last = source.span(key)
-    lines = source.front_lines
-    item = _ITEM.match(lines[last - 1]) if first + 1 < last else None
-    if item:
-        return source.with_lines(last, last, f"{item[1]}{quote(value)}\n").content.decode()
-    return with_list(text, key, (*values_of(text, key), value), after)
+def with_item(text: str, key: str, value: str) -> str:
+    """Return the edition with a value appended to the list `key`. Raises AuthoringError as `with_list` does."""
+    return SourceText.of(text.encode()).with_item(key, quote(value)).content.decode()
 
 
-def with_value(text: str, key: str, value: str, after: str) -> str:
-    """Return the edition with the field `key` set to this value, as in `with_list`."""
-    shown = value if _BARE.fullmatch(value) else quote(value)
-    return _with_field(text, key, f"{key}: {shown}\n", after)
-
-
-def _with_field(text: str, key: str, written: str, after: str) -> str:
-    source = SourceText.of(text.encode())
-    if key in source.fields().key_lines:
-        first, last = source.span(key)
-    else:
-        first = last = source.span(after)[1]
-    return source.with_lines(first, last, written).content.decode()
+def with_value(text: str, key: str, value: str) -> str:
+    """Return the edition with the field `key` set to this value. Raises AuthoringError as `with_list` does."""
+    written = f"{key}: {value if _BARE.fullmatch(value) else quote(value)}\n"
+    return SourceText.of(text.encode()).with_field(key, written).content.decode()
 
 
 def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
@@ -265,7 +250,6 @@ def _stamp_file(file: Outline, digest: str) -> bytes:
 
 
 def with_stamp(content: bytes, digest: str) -> bytes:
-    """Return the edition with `synced_with` set, in place or at the end of the front matter. Raises AuthoringError."""
+    """Return the edition with `synced_with` set. Raises AuthoringError."""
     source = SourceText.of(content)
-    stamp = f"synced_with: '{digest}'{source.line_end}"
-    return source.with_lines(*source.span("synced_with"), stamp).content
+    return source.with_field("synced_with", f"synced_with: '{digest}'{source.line_end}").content

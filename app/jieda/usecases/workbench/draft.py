@@ -72,13 +72,10 @@ def fingerprint(text: str) -> str:
 
 def _published(text: str) -> str:
     try:
-        return with_value(text, "draft", "false", "updated") if values_of(text, "draft") else text
+        return with_value(text, "draft", "false") if values_of(text, "draft") else text
     except AuthoringError:
         return text
 
-
-AFTER = {"topics": "kind", "error_types": "topics", "related": "topics"}
-"""The field after which a missing one is inserted."""
 
 Texts = Mapping[Language, str]
 
@@ -87,7 +84,7 @@ def with_kind(texts: Texts, kind: str) -> dict[Language, str]:
     """Set the kind of both editions. Raises AuthoringError if it is unknown or a front matter cannot be read."""
     if kind not in set(Kind):
         raise AuthoringError(f"kind {kind!r} is not one of {', '.join(Kind)}")
-    return {lang: with_value(text, "kind", kind, "title") for lang, text in texts.items() if text}
+    return {lang: with_value(text, "kind", kind) for lang, text in texts.items() if text}
 
 
 def with_tag(texts: Texts, key: str, tag: str) -> dict[Language, str]:
@@ -99,7 +96,7 @@ def with_tag(texts: Texts, key: str, tag: str) -> dict[Language, str]:
     for lang, text in texts.items():
         others = tuple(each for each in values_of(text, key) if each != tag)
         if text:
-            changed[lang] = with_list(text, key, others if held else (*others, tag), AFTER[key])
+            changed[lang] = with_list(text, key, others if held else (*others, tag))
     return changed
 
 
@@ -108,7 +105,7 @@ def with_wording(texts: Texts, lang: str, wording: str) -> dict[Language, str]:
     changed = {each: text for each, text in texts.items() if text}
     if wording and lang in changed:
         edition = Language(lang)
-        changed[edition] = with_item(changed[edition], "aliases", wording, "title")
+        changed[edition] = with_item(changed[edition], "aliases", wording)
     return changed
 
 
