@@ -257,17 +257,8 @@ def signature(node: Node, report: Report) -> Signature:
     shapes = tuple(values.get("shapes", {}).items())
     if shapes and not any(line.count("{shape}") >= PAIR for line in lines):
         raise YamlError(node.line, "`shapes` compares two {shape} of one line of `all`; there is none")
-    return _require_specific(
-        node,
-        Signature(
-            all=lines,
-            any=values.get("any", ()),
-            likely="confidence" in values,
-            near=int(values.get("near", 0)),
-            shapes=shapes,
-            unless=values.get("unless", ()),
-        ),
-    )
+    some, near, unless = values.get("any", ()), int(values.get("near", 0)), values.get("unless", ())
+    return _require_specific(node, Signature(lines, some, "confidence" in values, near, shapes, unless))
 
 
 def _require_specific(node: Node, found: Signature) -> Signature:
