@@ -3,13 +3,14 @@
     python -m bench.figures
 
 Takes what the last runs left in `bench/results/` into `bench/figures.json`, which is kept with the code, and writes
-`docs/figures.md` and `docs/figures.zh-CN.md` from that. Nothing on these pages is written by hand.
+`docs/figures.md` and `docs/figures.zh-CN.md` from that, without the rows that few readers need. Nothing on these pages
+is written by hand.
 """
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from bench.tables import FOLDER, markdown
 
@@ -28,11 +29,13 @@ class Measured(TypedDict):
 
 
 class Caption(TypedDict):
-    """A heading and an explanation in each language, and the command that measures."""
+    """A heading and an explanation in each language, the command that measures, and the first cells of the rows that
+    the page shows, where it does not show all."""
 
     command: str
     title: dict[str, str]
     text: dict[str, str]
+    shown: NotRequired[list[str]]
 
 
 class Texts(TypedDict):
@@ -55,7 +58,8 @@ def page(lang: str, tables: Mapping[str, Measured]) -> str:
             when = TEXTS["when"][lang].format(command=caption["command"], **table)
             if table["load"] is not None:
                 when += f" {TEXTS['busy'][lang].format(**table)}"
-            cells = markdown(table["columns"], table["rows"])
+            shown = caption.get("shown")
+            cells = markdown(table["columns"], [row for row in table["rows"] if not shown or row[0] in shown])
             parts.append(f"## {caption['title'][lang]}\n\n{caption['text'][lang]} {when}\n\n{cells}\n")
     return "\n".join(parts)
 
