@@ -328,7 +328,7 @@ def test_nothing_names_the_machine_it_was_written_on() -> None:
 
 
 @pytest.mark.parametrize("name", ["docs/agents.md", "docs/agents.zh-CN.md"])
-def test_every_client_that_the_site_sets_up_is_named_and_what_is_shown_is_what_the_site_shows(name: str) -> None:
+def test_every_client_is_named_and_those_shown_are_as_on_the_site(name: str) -> None:
     example = {"name": "jieda", "base": "https://faq.example.com", "mcp": "https://faq.example.com/mcp"}
     assert [setup.client for setup in SETUPS if setup.client not in prose(name)] == []
     shown = [block.strip() for _, block in FENCE.findall(read(name))][:2]
