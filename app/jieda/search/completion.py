@@ -3,21 +3,21 @@
 The candidates of a generation are arrays. Matches at the start of a word are looked up among sorted strings; only
 matches inside a word need a search.
 
-    text, target          text shown and target, by candidate
-    kind, order, groups   type of completion; rank among equal matches; first candidate of each group of languages
-    folded, loose         strings compared with typed text; in `loose`, `-`, `_` and space are one
-    folded.of, folded.at  every start of a word in a folded string, sorted by the text from there on: the candidate, and
-                          the byte; likewise for `loose`
+    text, target, kind   text shown, target and type of completion, by candidate
+    folded, loose        strings compared with typed text; in `loose`, `-`, `_` and space are one
+    start.of, start.at   every start of a word in `loose`, sorted by the text from there on: the candidate, and the byte
+    order, groups        rank among equal matches; first candidate of each language
 
 Candidates are grouped by language (none, English, Chinese); in a group they are in the order in which they are shown.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from heapq import merge
+from itertools import chain
 
 import numpy as np
 
@@ -81,37 +81,28 @@ def loosened(text: str) -> str:
     return SEPARATORS.sub("_", text).strip("_")
 
 
-def completion_arrays(candidates: Sequence[CompletionCandidate], fold: Fold) -> dict[str, Array]:
-    """Return the arrays that a `Completer` reads."""
-    folded_by_text = {one.completion.text: fold(one.completion.text) for one in candidates}
+def completion_arrays(candidates: Iterable[CompletionCandidate], fold: Fold) -> dict[str, Array]:
+    """Return the arrays that a `Completer` reads; a repeated candidate counts once."""
+    folded = {one: fold(one.completion.text) for one in candidates}
 
-    def key(one: CompletionCandidate) -> tuple[int, int, str]:
-        text = one.completion.text
-        return TYPES.index(one.completion.type), len(folded_by_text[text]), text
+    def rank(one: CompletionCandidate) -> tuple[int, int, str]:
+        return TYPES.index(one.completion.type), len(folded[one]), one.completion.text
 
-    ranks = {one: rank for rank, one in enumerate(sorted(candidates, key=key))}
-    grouped = sorted(ranks, key=lambda one: (GROUPS.index(one.lang), ranks[one]))
+    order = {one: number for number, one in enumerate(sorted(folded, key=rank))}
+    grouped = sorted(order, key=lambda one: (GROUPS.index(one.lang), order[one]))
     groups = [GROUPS.index(one.lang) for one in grouped]
-    folded = [folded_by_text[one.completion.text] for one in grouped]
-    loose = [loosened(text) for text in folded]
+    loose = [loosened(folded[one]) for one in grouped]
+    starts = sorted((behind, number, at) for number, text in enumerate(loose) for behind, at in _starts(text))
     return {
         **string_arrays("text", [one.completion.text for one in grouped]),
         **string_arrays("target", [one.completion.target for one in grouped]),
-        **string_arrays("folded", folded),
+        **string_arrays("folded", [folded[one] for one in grouped]),
         **string_arrays("loose", loose),
-        **_word_starts("folded", folded),
-        **_word_starts("loose", loose),
+        "start.of": np.array([number for _, number, _ in starts], dtype=np.uint32),
+        "start.at": narrow(np.array([at for _, _, at in starts], dtype=np.int64)),
         "kind": np.array([TYPES.index(one.completion.type) for one in grouped], dtype=np.uint8),
-        "order": np.array([ranks[one] for one in grouped], dtype=np.uint32),
+        "order": np.array([order[one] for one in grouped], dtype=np.uint32),
         "groups": narrow(np.searchsorted(groups, np.arange(len(GROUPS) + 1))),
-    }
-
-
-def _word_starts(name: str, texts: Sequence[str]) -> dict[str, Array]:
-    places = sorted((behind, number, at) for number, text in enumerate(texts) for behind, at in _starts(text))
-    return {
-        f"{name}.of": np.array([number for _, number, _ in places], dtype=np.uint32),
-        f"{name}.at": narrow(np.array([at for _, _, at in places], dtype=np.int64)),
     }
 
 
@@ -138,46 +129,6 @@ EAGER = 4
 """This many times the limit of candidates are sorted first; the rest only if these do not suffice."""
 
 
-class WordStarts:
-    """Strings, and the starts of words in them, sorted by the text from there on."""
-
-    def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
-        self.strings = Strings(arrays, name)
-        self._text = arrays[f"{name}.text"].data
-        self._bounds = arrays[f"{name}.offsets"]
-        self._of, self._at = arrays[f"{name}.of"], arrays[f"{name}.at"]
-
-    def starting(self, typed: str) -> Iterator[Array]:
-        """Yield the numbers of the strings equal to `typed`; of those that start with it; of those that have it at the
-        start of any word, once for each such word."""
-        wanted = encoded(typed)
-        first, end = self._place(wanted), self._place(wanted + LAST)
-        # `typed` itself sorts before longer strings that start with it.
-        whole = self._place(wanted + FIRST)
-        yield self._of[first:whole][self._at[first:whole] == 0]
-        yield self._of[first:end][self._at[first:end] == 0]
-        yield self._of[first:end]
-
-    def holding(self, typed: str, first: int, end: int) -> Iterator[int]:
-        """Yield numbers in `first:end` of strings that have `typed` anywhere, and perhaps of some others."""
-        wanted = encoded(typed)
-        start = int(self._bounds[first])
-        text, place = bytes(self._text[start : int(self._bounds[end])]), 0
-        while (place := text.find(wanted, place)) >= 0:
-            number = int(np.searchsorted(self._bounds, start + place, side="right")) - 1
-            yield number
-            place = int(self._bounds[number + 1]) - start
-
-    def _place(self, wanted: bytes) -> int:
-        return bisect_left(range(len(self._of)), wanted, key=self._behind)
-
-    def _behind(self, place: int) -> bytes:
-        number = int(self._of[place])
-        return bytes(
-            self._text[int(self._bounds[number]) + int(self._at[place]) : int(self._bounds[number + 1])]
-        )
-
-
 class Completer:
     """Completes against the candidates of a generation. Safe to share between threads."""
 
@@ -190,19 +141,20 @@ class Completer:
         self._fold = fold
         self._finds = cache(finds)
         self._texts, self._targets = Strings(arrays, "text"), Strings(arrays, "target")
-        self._folded, self._loose = WordStarts(arrays, "folded"), WordStarts(arrays, "loose")
+        self._folded = Strings(arrays, "folded")
         self._kind, self._order = arrays["kind"], arrays["order"].astype(np.int64)
         self._groups = arrays["groups"].tolist()
+        self._loose, self._bounds = arrays["loose.text"].data, arrays["loose.offsets"]
+        self._of, self._at = arrays["start.of"], arrays["start.at"]
 
     def complete(self, text: str, lang: Language, limit: int) -> tuple[Completion, ...]:
         """Return at most `limit` completions, best first: those that start with `text`, then those that have it at the
-        start of a word, then inside one; `-`, `_` and space are equal; titles in `lang` before titles in the other
-        language. Words of the glossary only if a search for them has hits. Raises what `finds` raises."""
+        start of a word, then inside one; `-`, `_` and space are equal, and alone they complete nothing; titles in
+        `lang` before titles in the other language. Words of the glossary only if a search for them has hits. Raises
+        what `finds` raises."""
         typed = self._fold(text.strip()[:LONGEST])
-        if not typed:
-            return ()
         found: dict[Completion, None] = {}
-        for number in self._ranked(typed, loosened(typed), lang, limit):
+        for number in self._ranked(typed, loosened(typed), lang, limit) if loosened(typed) else ():
             kind: CompletionType = TYPES[int(self._kind[number])]
             completion = Completion(self._texts.at(number), kind, self._targets.at(number))
             if completion.type is CompletionType.GLOSSARY and not self._finds(completion.text):
@@ -215,42 +167,60 @@ class Completer:
     def _ranked(self, typed: str, loose: str, lang: Language, limit: int) -> Iterator[int]:
         """Yield candidates in the order in which they are shown."""
         # A candidate with the text as typed at one of these places has it loosely at the same or a better one.
-        strings, wanted = (self._loose, loose) if loose else (self._folded, typed)
-        for place, numbers in zip((WHOLE, PREFIX, WORD_PREFIX), strings.starting(wanted), strict=True):
+        wanted = encoded(loose)
+        for place, numbers in enumerate(self._starting(wanted)):
             for number in self._in_order(numbers, lang, limit):
                 if self._place(number, typed, loose) == place:
                     yield number
-        yield from self._inside(strings, wanted, typed, loose, lang)
+        own = merge(self._holding(wanted, None), self._holding(wanted, lang), key=self._order.__getitem__)
+        for number in chain(own, self._holding(wanted, lang.other)):
+            if self._place(number, typed, loose) == INNER:
+                yield number
 
     def _in_order(self, numbers: Array, lang: Language, limit: int) -> Iterator[int]:
         """Yield candidates with equally good matches: those for readers of `lang` first."""
-        foreign = GROUPS.index(lang.other)
-        start, end = self._groups[foreign], self._groups[foreign + 1]
+        start, end = self._groups[GROUPS.index(lang.other) :][:2]
         ranks = self._order[numbers] + len(self._order) * ((numbers >= start) & (numbers < end))
-        few = EAGER * limit
-        if len(numbers) > few:
-            leading = np.argpartition(ranks, few)[:few]
-            yield from numbers[leading[np.argsort(ranks[leading])]].tolist()
-            rest = np.ones(len(numbers), dtype=np.bool_)
-            rest[leading] = False
-            numbers, ranks = numbers[rest], ranks[rest]
-        yield from numbers[np.argsort(ranks)].tolist()
+        few = min(EAGER * limit, len(ranks))
+        leading = np.argpartition(ranks, few - 1) if few else np.arange(0)
+        for part in (leading[:few], leading[few:]):
+            yield from numbers[part[np.argsort(ranks[part])]].tolist()
 
-    def _inside(
-        self, strings: WordStarts, wanted: str, typed: str, loose: str, lang: Language
-    ) -> Iterator[int]:
-        def holding(group: Language | None) -> Iterator[int]:
-            first, end = self._groups[GROUPS.index(group) :][:2]
-            found = strings.holding(wanted, first, end)
-            return (number for number in found if self._place(number, typed, loose) == INNER)
+    def _starting(self, typed: bytes) -> Iterator[Array]:
+        """Yield the candidates equal to a loose text; those that start with it; those that have it at the start of any
+        word, once for each such word."""
+        first, end = self._first_start(typed), self._first_start(typed + LAST)
+        # The text itself sorts before longer ones that start with it.
+        whole = self._first_start(typed + FIRST)
+        yield self._of[first:whole][self._at[first:whole] == 0]
+        yield self._of[first:end][self._at[first:end] == 0]
+        yield self._of[first:end]
 
-        yield from merge(holding(None), holding(lang), key=lambda number: int(self._order[number]))
-        yield from holding(lang.other)
+    def _holding(self, typed: bytes, group: Language | None) -> Iterator[int]:
+        """Yield the candidates of a group that have a loose text anywhere, and perhaps some others."""
+        first, end = self._groups[GROUPS.index(group) :][:2]
+        start = int(self._bounds[first])
+        text, place = bytes(self._loose[start : int(self._bounds[end])]), 0
+        while (place := text.find(typed, place)) >= 0:
+            number = int(np.searchsorted(self._bounds, start + place, side="right")) - 1
+            yield number
+            place = int(self._bounds[number + 1]) - start
+
+    def _first_start(self, wanted: bytes) -> int:
+        """Return the first start of a word from which the text is not less than `wanted`."""
+        return bisect_left(range(len(self._of)), wanted, key=self._text_from)
+
+    def _text_from(self, start: int) -> bytes:
+        number = int(self._of[start])
+        return bytes(
+            self._loose[int(self._bounds[number]) + int(self._at[start]) : int(self._bounds[number + 1])]
+        )
 
     def _place(self, number: int, typed: str, loose: str) -> int | None:
         """Return where a candidate has the text: as typed if possible, otherwise loosely."""
-        place = _place(typed, self._folded.strings.at(number))
-        return _place(loose, self._loose.strings.at(number)) if place is None and loose else place
+        folded = self._folded.at(number)
+        place = _place(typed, folded)
+        return _place(loose, loosened(folded)) if place is None else place
 
 
 def _place(typed: str, text: str) -> int | None:

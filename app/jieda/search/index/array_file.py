@@ -116,6 +116,12 @@ def narrow(values: Array) -> Array:
     return values.astype("|u1" if most < 1 << 8 else "<u2" if most < 1 << 16 else "<u4")
 
 
+def ranges(starts: Array, sizes: Array) -> Array:
+    """Return the numbers of several ranges, one range after another."""
+    found: Array = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    return found + np.arange(len(found))
+
+
 def link_arrays(source: Path, name: str, target: Path) -> None:
     """Link or copy a file of `source` into the directory `target`. Raises OSError, also if it is not a plain file."""
     place = source / f"{name}{SUFFIX}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from jieda.byte_cache import ByteCache
 from jieda.entry import Language
-from jieda.search.index.array_file import Array
+from jieda.search.index.array_file import Array, ranges
 from jieda.search.index.collection import (
     Collection,
     EmbeddedLexicon,
@@ -141,8 +141,8 @@ def _within(column: Array, rows: slice, documents: Array) -> Array:
     here = column[rows]
     starts = here.searchsorted(documents.astype(here.dtype))
     counts = here.searchsorted(documents.astype(here.dtype), side="right") - starts
-    chosen: Array = rows.start + np.repeat(starts - np.cumsum(counts) + counts, counts)
-    return chosen + np.arange(len(chosen))
+    chosen: Array = rows.start + ranges(starts, counts)
+    return chosen
 
 
 NO_ROWS = PoolRows(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16), np.zeros(0))

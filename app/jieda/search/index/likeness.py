@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jieda.search.index.array_file import Array
+from jieda.search.index.array_file import Array, ranges
 from jieda.search.index.collection import Collection
 from jieda.search.index.protocol import Numbers, Scores, Similarity
 from jieda.search.index.segment import Segment
@@ -117,7 +117,7 @@ class EmbeddedLikeness:
         starts = segment.meaning_starts[documents]
         counts = segment.meaning_starts[documents + 1] - starts
         means = np.cumsum(counts) - counts
-        rows = np.repeat(starts - means, counts) + np.arange(counts.sum())
+        rows = ranges(starts, counts)
         differ = count_differing(segment.signs[rows], asked)
         differ[means] = self._width
         near = differ <= np.repeat(np.minimum.reduceat(differ, means) + SLACK, counts)

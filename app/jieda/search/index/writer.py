@@ -12,15 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from jieda.errors import IndexUnreadable
-from jieda.search.index.array_file import SUFFIX, Array, link_arrays
+from jieda.search.index.array_file import SUFFIX, Array, link_arrays, write_arrays
 from jieda.search.index.document import Document
 from jieda.search.index.segment import (
     IndexManifest,
     Segment,
-    of_documents,
-    of_segments,
+    document_arrays,
+    merged_arrays,
     read_manifest,
-    write_contents,
     write_manifest,
 )
 
@@ -103,7 +102,7 @@ def _update(
     segments = [one for one in segments if live[one.name].any()]
     while merging := plan_merge([Size(one.name, len(one), int(live[one.name].sum())) for one in segments]):
         parts = [one for one in segments if one.name in merging]
-        name = write_contents(target, of_segments(parts, [live[one.name] for one in parts]))
+        name = write_arrays(target, merged_arrays(parts, [live[one.name] for one in parts]))
         merged = Segment(target, name, verified=False)
         segments = [one for one in segments if one.name not in merging] + [merged]
         live[name] = np.ones(len(merged), dtype=np.bool_)
@@ -128,7 +127,7 @@ def _write(target: Path, documents: Mapping[str, Document], ids: Collection[str]
     ordered = sorted(ids)
     for start in range(0, len(ordered), LARGEST_WRITTEN):
         part = ordered[start : start + LARGEST_WRITTEN]
-        yield write_contents(target, of_documents(documents[document_id] for document_id in part))
+        yield write_arrays(target, document_arrays(documents[document_id] for document_id in part))
 
 
 def _sync_files(target: Path, previous: Path, names: Collection[str]) -> None:
