@@ -46,6 +46,21 @@ def test_the_answer_is_in_the_language_asked(diagnoser: Diagnoser) -> None:
         assert match.edition.lang is lang
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        "ValueError: To serve at least one request with the models's max seq len (131072), (16.00 GiB KV cache is "
+        "needed, which is larger than the available KV cache memory (11.42 GiB). Try increasing "
+        "`gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
+        "OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them in the "
+        "cached files.\nCheck your internet connection or see how to run the library in offline mode.",
+    ],
+)
+def test_no_entry_is_near_for_a_few_ordinary_words(log: str, diagnoser: Diagnoser) -> None:
+    answer = diagnoser.diagnose(log, Language.EN)
+    assert (answer.verdict, answer.near) == ("unknown", ())
+
+
 def named_first(diagnosis: Diagnosis) -> Sequence[Match | Near]:
     """The first match, or where there is none the first entry that is named as another framework's; or nothing."""
     foreign = [near for near in diagnosis.near if near.foreign]

@@ -162,8 +162,12 @@ class Diagnoser:
         return found if len(found) > 1 else ()
 
     def _is_near(self, one: Scored) -> bool:
-        """Whether an entry shares a signature or a rare whole word with the log."""
-        return bool(one.hits) or any(map(self._scorer.words.is_rare, self._spelled_words(one)))
+        """Whether an entry shares a signature with the log, or a rare whole word and no log that it does not explain
+        shares more."""
+        if one.hits or one.words is None:
+            return bool(one.hits)
+        told = one.words.log_odds + one.words.by.against > 0
+        return told and any(map(self._scorer.words.is_rare, self._spelled_words(one)))
 
     def _spelled_words(self, one: Scored) -> dict[str, str]:
         """Return the words of the log that support an entry, each with its spelling there: no parts of names, no words
