@@ -42,13 +42,11 @@ _piece: Callable[[tuple[Parts, int, Origins, Origins]], Piece] = partial(tuple._
 
 
 class Analyzer:
-    """Analyzes text of any language; safe to share between threads. Takes a tenth of a second to build, the first one
-    of a process a quarter of a second more."""
+    """Analyzes text of any language; safe to share between threads. Takes a tenth of a second to build."""
 
     def __init__(self, dictionary: Iterable[str] = ()) -> None:
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
-        self._english = english_words()
         self._cached_word = lru_cache(CACHED_WORDS)(self._split_word)
         self._cached = lru_cache(CACHED_TEXTS)(self._analyze)
 
@@ -69,8 +67,9 @@ class Analyzer:
         return fold_text(text).text
 
     def is_word(self, text: str) -> bool:
-        """Whether a general dictionary, or ours, has the case-folded `text`."""
-        return text in self._chinese if has_han(text) else text in self._english
+        """Whether a general dictionary, or ours, has the case-folded `text`. The first call with a word that is not
+        Chinese takes a quarter of a second more."""
+        return text in (self._chinese if has_han(text) else english_words())
 
     def names(self) -> frozenset[str]:
         """Return the Chinese words that are names of people or places. Takes a tenth of a second."""
