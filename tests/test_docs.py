@@ -13,7 +13,7 @@ from jieda.cli.launch import PROGRAMS
 from jieda.cli.main import main
 from jieda.content.markdown.links import SECTIONS
 from jieda.content.read.forms import FIELDS
-from jieda.diagnosis.answers import Confidence
+from jieda.diagnosis.answers import Confidence, Verdict
 from jieda.settings import OPTIONS
 from jieda.signature import SIGNATURES
 from jieda.version import VERSION
@@ -175,8 +175,14 @@ def test_the_tables_of_the_content_format_are_what_is_read(name: str) -> None:
     placeholders = [f"{{{each}}}" for each in (*SIGNATURES.closed, *SIGNATURES.open)]
     fields_and_placeholders = read(name).split("\n### taxonomy.yaml")[0]
     listed = re.findall(r"^\| `([^`]+)` \|", fields_and_placeholders, re.MULTILINE)
-    assert sorted(listed) == sorted([*fields, *sections, *placeholders, *Confidence])
+    assert sorted(listed) == sorted([*fields, *sections, *placeholders])
     assert "".join(f"| `{row.key}` | {row.en} | {row.zh} |\n" for row in SECTIONS) in read(name)
+
+
+@pytest.mark.parametrize("name", ["docs/diagnosis.md", "docs/diagnosis.zh-CN.md"])
+def test_every_verdict_and_confidence_is_explained(name: str) -> None:
+    explained = re.findall(r"^ *- \**`(\w+)`", read(name), re.MULTILINE)
+    assert {*Verdict, *Confidence} == set(explained)
 
 
 @pytest.mark.parametrize("name", ARCHITECTURE)

@@ -1,4 +1,4 @@
-"""What the confidence words mean (docs/content-format.md), on entries made for the purpose."""
+"""What the confidence words mean (docs/diagnosis.md), on entries made for the purpose."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
