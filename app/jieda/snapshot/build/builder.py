@@ -264,7 +264,8 @@ class Builder:
 
     def _header(self, tools: BuildTools, entries: EntryFacts, state: ContentState) -> Header:
         corpus, holders = state.corpus, SignatureHolders.of(state.corpus)
-        between = check_between(corpus, holders, tools.signatures.matches(state, holders))
+        matches, counts = tools.signatures.of(state, holders)
+        between = check_between(corpus, holders, matches)
         heads = {entry_id: entry.head for entry_id, entry in state.entries.items()}
         logs = [log for entry_id, each in corpus.samples.items() if entry_id in heads for log in each]
         return Header(
@@ -272,7 +273,7 @@ class Builder:
             engine=engine_name(self._analyzers.engine),
             vocabulary=state.vocabulary,
             background_words=entries.background(corpus.background),
-            counts=tools.signatures.counts(state),
+            counts=counts,
             signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},
             anywhere=tuple(sorted(entry_id for entry_id, head in heads.items() if head.applies_anywhere)),
             samples=tuple(

@@ -18,7 +18,6 @@ from itertools import chain, islice
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from jieda.bound_process import BoundProcess
@@ -59,14 +58,13 @@ class Helpers:
         """`processes`: 1 does all work in this process; 0 uses as many as processors and memory allow."""
         self._processes = processes
         self._all: list[Helper] = []
-        self._idle: SimpleQueue[Helper] = SimpleQueue()
 
     def __enter__(self) -> "Helpers":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._end_all()
-        self._all, self._idle = [], SimpleQueue()
+        self._all = []
 
     def map(
         self,
@@ -93,57 +91,39 @@ class Helpers:
         try:
             for _ in range(wanted if wanted > 1 else 0):
                 self._all.append(Helper())
-                self._idle.put(self._all[-1])
         except OSError as error:
-            log.warning("no process can be started to help with the build: %s", error)
+            log.warning("cannot start a helper process for the build: %s", error)
 
     def _share(
-        self,
-        tasks: Iterator[Task],
-        work: Callable[[Task], Result],
-        pause: Callable[[], None],
+        self, tasks: Iterator[Task], work: Callable[[Task], Result], pause: Callable[[], None]
     ) -> Iterator[Result]:
         chunks: Iterator[list[Task]] = iter(lambda: list(islice(tasks, CHUNK)), [])
-        under_way: dict[Future[list[Result] | None], list[Task]] = {}
-        seconds = 0.0
+        under_way: dict[Future[list[Result] | None], tuple[Helper, list[Task]]] = {}
+        done: list[tuple[Helper, list[Task], list[Result] | None]] = []
+        idle, seconds = self._all, 0.0
         with ThreadPoolExecutor(len(self._all) or 1) as threads:
             try:
-                while self._alive:
-                    # One more than there are processes, so that none waits for the builder.
-                    for chunk in islice(chunks, len(self._alive) + 1 - len(under_way)):
-                        under_way[threads.submit(self._work_there, work, chunk)] = chunk
+                while True:
+                    alive = (helper for helper in idle if not helper.is_lost)
+                    for helper, chunk in zip(alive, chunks, strict=False):
+                        under_way[threads.submit(helper.do, work, chunk)] = helper, chunk
+                    for helper, chunk, made in done:
+                        if helper.is_lost:
+                            log.warning("a helper process of the build is gone: its work is done here")
+                        yield from _work_here(chunk, work, pause) if made is None else made
                     if not under_way:
-                        return
+                        break
                     pause()
-                    done, _ = wait(under_way, LOOK, FIRST_COMPLETED)
-                    seconds = 0.0 if done else seconds + LOOK
+                    finished, _ = wait(under_way, LOOK, FIRST_COMPLETED)
+                    seconds = 0.0 if finished else seconds + LOOK
                     if seconds > PATIENCE:
                         self._end_all()
-                    for future in done:
-                        made = future.result()
-                        chunk = under_way.pop(future)
-                        yield from _work_here(chunk, work, pause) if made is None else made
+                    done = [(*under_way.pop(future), future.result()) for future in finished]
+                    idle = [helper for helper, _, _ in done]
             finally:
                 if under_way:
                     self._end_all()
-        for future, chunk in under_way.items():
-            made = future.result()
-            yield from _work_here(chunk, work, pause) if made is None else made
         yield from _work_here(chain.from_iterable(chunks), work, pause)
-
-    @property
-    def _alive(self) -> "list[Helper]":
-        return [helper for helper in self._all if not helper.is_lost]
-
-    def _work_there(self, work: Work, chunk: Sequence[Any]) -> list[Any] | None:
-        """Return a helper's results for a chunk; None if it failed. Runs in a thread."""
-        helper = self._idle.get()
-        made = None if helper.is_lost else helper.do(work, chunk)
-        if made is None and helper.is_lost:
-            log.warning("a process that helped to build is gone: what it had to do is done here")
-        # Also a lost helper: its next task fails at once.
-        self._idle.put(helper)
-        return made
 
     def _end_all(self) -> None:
         for helper in self._all:

@@ -1,8 +1,8 @@
 """Which logs of a corpus match which signatures: for the checks, and to weigh each signature as evidence."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 
 from jieda.content.check.findings import Matches, SignatureFinder, SignatureHolders
@@ -16,81 +16,42 @@ from jieda.snapshot.build.files import BuildResources, LastValue, sample_text
 from jieda.snapshot.store.facts import code_version, fact_key
 from jieda.snapshot.store.records import from_json, to_json
 
-Find = Callable[[str], Events]
-"""Finds signatures in a log."""
-Finder = Callable[[Iterable[Signature]], Find]
-"""Makes a `Find` for some signatures; can be pickled."""
 WORTH_HELP = 400
 """Logs that one process searches in the time that helpers take to start."""
 
-
-class LogSearch:
-    """Matches signatures against logs, also in another process, which then makes its own finder."""
-
-    def __init__(self, finder: Finder, signatures: Sequence[Signature]) -> None:
-        self._finder, self._signatures = finder, signatures
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle everything but `_find`."""
-        return LogSearch, (self._finder, self._signatures)
-
-    def __call__(self, log: SampleFile) -> tuple[str, Events]:
-        """Return the hash of a log's content, and its matches. Raises ContentMoved, OSError."""
-        return log.content, self._find(sample_text(log))
-
-    @cached_property
-    def _find(self) -> Find:
-        return self._finder(self._signatures)
+LogMatches = frozenset[tuple[Signature, bool | None]]
+"""The signatures that match a log: with None if its plain text contains them, and if a diagnosis finds them, with
+whether the match is supported."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMatches:
-    """Matches that are known. `found`: by the hash of a log's content, the index in `tried` of each signature that it
-    matches, and whether the match is supported."""
+    """The matches of all `tried` signatures, by the hash of a log's content."""
 
-    tried: tuple[Signature, ...]
-    found: Mapping[str, tuple[tuple[int, bool], ...]]
-
-    def of(self) -> dict[str, frozenset[Signature]]:
-        return {
-            content: frozenset(self.tried[place] for place, _ in events)
-            for content, events in self.found.items()
-        }
-
-    def events(self, content: str) -> Events:
-        """Return the signatures that one log matches, and whether each match is supported."""
-        return frozenset((self.tried[place], supported) for place, supported in self.found.get(content, ()))
+    tried: frozenset[Signature]
+    found: Mapping[str, LogMatches]
 
 
-def match_logs(
-    known: KnownMatches,
-    corpus: Corpus,
-    wanted: Iterable[Signature],
-    finder: Finder,
-    resources: BuildResources,
-) -> KnownMatches:
-    """Return the matches of a corpus; `known` itself if nothing changed. Raises ContentMoved, OSError."""
-    signatures = tuple(dict.fromkeys(wanted))
-    logs = {log.content: log for each in (*corpus.samples.values(), corpus.background) for log in each}
-    if frozenset(signatures) == frozenset(known.tried) and logs.keys() == known.found.keys():
-        return known
-    places = {signature: place for place, signature in enumerate(signatures)}
-    before = frozenset(known.tried)
-    fresh = [signature for signature in signatures if signature not in before]
+class LogSearch:
+    """Matches signatures against logs, also in another process, which then makes its own finders."""
 
-    def tried(some: Sequence[Signature], on: Sequence[SampleFile]) -> dict[str, Events]:
-        return dict(resources.helpers.map(on, LogSearch(finder, some), WORTH_HELP, resources.pause))
+    def __init__(self, signatures: frozenset[Signature], failures: Failures) -> None:
+        self._signatures, self._failures = signatures, failures
 
-    new = tried(signatures, [log for content, log in logs.items() if content not in known.found])
-    more = tried(fresh, [log for content, log in logs.items() if content in known.found]) if fresh else {}
-    nothing: Events = frozenset()
-    found: dict[str, tuple[tuple[int, bool], ...]] = {}
-    for content in logs:
-        here = new[content] if content in new else known.events(content) | more.get(content, nothing)
-        found[content] = tuple(
-            sorted((places[signature], held) for signature, held in here if signature in places)
-        )
-    return KnownMatches(signatures, found)
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle everything but the finders."""
+        return LogSearch, (self._signatures, self._failures)
+
+    def __call__(self, log: SampleFile) -> tuple[str, LogMatches]:
+        """Return the hash of a log's content, and its matches. Raises ContentMoved, OSError."""
+        text = sample_text(log)
+        in_text, as_diagnosis = self._finders
+        return log.content, as_diagnosis(text) | {(signature, None) for signature in in_text(text)}
+
+    @cached_property
+    def _finders(self) -> tuple[Callable[[str], frozenset[Signature]], Callable[[str], Events]]:
+        formats = compile_formats(self._failures)
+        return SignatureFinder(self._signatures).find, event_finder(self._signatures, formats)
 
 
 class LogSignatures:
@@ -98,62 +59,60 @@ class LogSignatures:
 
     def __init__(self, resources: BuildResources) -> None:
         self._resources = resources
-        self._matches: LastValue[Matches] = LastValue()
-        self._counts: LastValue[tuple[SignatureCount, ...]] = LastValue()
+        self._last: LastValue[tuple[Matches, tuple[SignatureCount, ...]]] = LastValue()
 
-    def matches(self, state: ContentState, holders: SignatureHolders) -> Matches:
-        """Return the signatures that match the plain text of each log."""
-        corpus, wanted = state.corpus, tuple(holders.holders)
-        return self._matches.of(
-            lambda: self._match("matches", code_version(), corpus, wanted, find_in_text).of(),
-            wanted,
-            corpus.samples,
-            corpus.background,
-        )
-
-    def counts(self, state: ContentState) -> tuple[SignatureCount, ...]:
-        """Return how many logs match each signature, found as in a diagnosis."""
+    def of(
+        self, state: ContentState, holders: SignatureHolders
+    ) -> tuple[Matches, tuple[SignatureCount, ...]]:
+        """Return the signatures of `holders` that the plain text of each log contains, and how many logs match each
+        signature of an entry, found as in a diagnosis. Raises ContentMoved, OSError."""
         corpus, failures = state.corpus, state.vocabulary.logs.failures
-        holders = {entry_id: entry.head.signatures for entry_id, entry in state.entries.items()}
-        return self._counts.of(
-            lambda: self._count(corpus, holders, failures),
-            holders,
-            failures,
-            corpus.samples,
-            corpus.background,
-        )
+        checked = frozenset(holders.holders)
+        served = {entry_id: entry.head.signatures for entry_id, entry in state.entries.items()}
 
-    def _count(
-        self, corpus: Corpus, holders: Mapping[str, Sequence[Signature]], failures: Failures
-    ) -> tuple[SignatureCount, ...]:
-        version = fact_key("events", code_version(), to_json(failures)).hex()
-        wanted = chain.from_iterable(holders.values())
-        known = self._match("events", version, corpus, wanted, partial(find_as_diagnosis, failures))
-        samples = (
-            (entry_id, known.events(sample.content))
-            for entry_id, each in corpus.samples.items()
-            if entry_id in holders
-            for sample in each
-        )
-        return count_signatures(holders, samples, (known.events(log.content) for log in corpus.background))
+        def find() -> tuple[Matches, tuple[SignatureCount, ...]]:
+            found = self._match(corpus, checked.union(*served.values()), failures)
+            in_text = {
+                content: frozenset(each for each, how in matches if how is None and each in checked)
+                for content, matches in found.items()
+            }
+            return in_text, _count(corpus, served, found)
+
+        return self._last.of(find, checked, served, failures, corpus.samples, corpus.background)
 
     def _match(
-        self, name: str, version: str, corpus: Corpus, signatures: Iterable[Signature], finder: Finder
-    ) -> KnownMatches:
-        note = self._resources.facts.note(name, version)
-        known = from_json(note, KnownMatches) if note else KnownMatches((), {})
-        matches = match_logs(known, corpus, signatures, finder, self._resources)
-        if matches is not known:
-            self._resources.facts.put_note(name, version, to_json(matches))
-        return matches
+        self, corpus: Corpus, wanted: frozenset[Signature], failures: Failures
+    ) -> Mapping[str, LogMatches]:
+        version = fact_key("matches", code_version(), to_json(failures)).hex()
+        note = self._resources.facts.note("matches", version)
+        known = from_json(note, KnownMatches) if note else KnownMatches(frozenset(), {})
+        logs = {log.content: log for log in chain(*corpus.samples.values(), corpus.background)}
+        if wanted == known.tried and logs.keys() == known.found.keys():
+            return known.found
+        found: dict[str, LogMatches] = {}
+        unseen = [log for content, log in logs.items() if content not in known.found]
+        seen = [log for content, log in logs.items() if content in known.found]
+        for signatures, some in (wanted, unseen), (wanted - known.tried, seen):
+            if signatures:
+                search = LogSearch(signatures, failures)
+                found |= self._resources.helpers.map(some, search, WORTH_HELP, self._resources.pause)
+        for content in logs:
+            kept = (match for match in known.found.get(content, ()) if match[0] in wanted)
+            found[content] = found.get(content, frozenset()).union(kept)
+        self._resources.facts.put_note("matches", version, to_json(KnownMatches(wanted, found)))
+        return found
 
 
-def find_in_text(signatures: Iterable[Signature]) -> Find:
-    """Return a function that finds signatures in the plain text of a log."""
-    finder = SignatureFinder(signatures)
-    return lambda text: frozenset((signature, False) for signature in finder.find(text))
+def _count(
+    corpus: Corpus, served: Mapping[str, Sequence[Signature]], found: Mapping[str, LogMatches]
+) -> tuple[SignatureCount, ...]:
+    def events(log: SampleFile) -> Events:
+        return frozenset((signature, how) for signature, how in found[log.content] if how is not None)
 
-
-def find_as_diagnosis(failures: Failures, signatures: Iterable[Signature]) -> Find:
-    """Return a function that finds signatures in a log as a diagnosis does."""
-    return event_finder(signatures, compile_formats(failures))
+    samples = (
+        (entry_id, events(log))
+        for entry_id, logs in corpus.samples.items()
+        if entry_id in served
+        for log in logs
+    )
+    return count_signatures(served, samples, map(events, corpus.background))
