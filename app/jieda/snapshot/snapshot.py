@@ -14,6 +14,7 @@ from typing import Protocol
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
+from jieda.content.read.corpus import SampleFile
 from jieda.content.read.directory import content_hash
 from jieda.content.read.history import Change
 from jieda.diagnosis.diagnose import Diagnoser
@@ -40,7 +41,6 @@ from jieda.snapshot.store.records import (
     EntryRow,
     Header,
     RecordUnreadable,
-    SampleRow,
     from_json,
     read_entry,
 )
@@ -286,7 +286,7 @@ def _check_texts(generation: Generation, facts: FactStore) -> None:
 
 
 def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
-    header, samples = generation.header, defaultdict[str, list[SampleRow]](list)
+    header, samples = generation.header, defaultdict[str, list[SampleFile]](list)
     for row in header.samples:
         samples[row.entry_id].append(row)
     background = samples.pop("", [])
@@ -301,7 +301,7 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
         images={where: data / IMAGES / name for where, name in header.images.items()},
         sampled=frozenset(samples),
         read_samples=lambda entry_id: tuple(
-            Sample(entry_id, Path(row.path), text) for row, text in _texts(samples[entry_id])
+            Sample(entry_id, row.path, text) for row, text in _texts(samples[entry_id])
         ),
         background=lambda: tuple(Background(row.where, text) for row, text in _texts(background)),
         digest=generation.name,
@@ -325,11 +325,10 @@ def _places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:
         raise RecordUnreadable(str(error)) from error
 
 
-def _texts(logs: Iterable[SampleRow]) -> Iterator[tuple[SampleRow, str]]:
+def _texts(logs: Iterable[SampleFile]) -> Iterator[tuple[SampleFile, str]]:
     """Yield the logs with their texts, without those whose file has changed since."""
     for row in logs:
-        path = Path(row.path)
-        content = path.read_bytes() if path.is_file() else b""
+        content = row.path.read_bytes() if row.path.is_file() else b""
         if content_hash(content) == row.content:
             yield row, content.decode()
 

@@ -1,16 +1,16 @@
 """The builder: turns content directories into a generation on disk, computing only what changed since the last one."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
 from jieda.content.check.findings import SignatureHolders
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import draft_files
-from jieda.content.read.directory import Reading
+from jieda.content.read.directory import KnownFile, Reading
 from jieda.content.read.gather import in_order, make_vocabulary
 from jieda.content.read.state import ContentState, advance
 from jieda.disk import clear_the_way
@@ -23,8 +23,6 @@ from jieda.snapshot.build.files import (
     ContentMoved,
     FileReader,
     HistoryFacts,
-    LastValue,
-    discard_facts,
     read_unchanged,
 )
 from jieda.snapshot.build.helpers import Helpers, collect_garbage_rarely
@@ -37,7 +35,13 @@ from jieda.snapshot.build.publish import (
 )
 from jieda.snapshot.build.signatures import LogSignatures
 from jieda.snapshot.snapshot import Analyzers, engine_name
-from jieda.snapshot.store.facts import FactsUnreadable, code_version
+from jieda.snapshot.store.facts import (
+    FILE_NAME,
+    FactStore,
+    FactsUnreadable,
+    code_version,
+    discard_facts,
+)
 from jieda.snapshot.store.generation import (
     GENERATIONS,
     IMAGES,
@@ -49,10 +53,9 @@ from jieda.snapshot.store.generation import (
     prune,
     read_generation,
     read_pointer,
-    row_digest,
 )
 from jieda.snapshot.store.processes import WORKERS, building_alone, serving_workers
-from jieda.snapshot.store.records import EntryRow, Header, SampleRow
+from jieda.snapshot.store.records import Header
 
 log = logging.getLogger(__name__)
 
@@ -92,19 +95,17 @@ class BuildTools:
         self.reader = FileReader(resources, content)
         self.signatures = LogSignatures(resources)
         self.histories = HistoryFacts(resources.facts, content)
-        self._entries: LastValue[EntryFacts] = LastValue()
+        self._entries = lru_cache(1)(self._read_shared)
 
     def entries(self, reading: Reading) -> EntryFacts:
         """Return what computes facts of entries, for the vocabulary read from all shared files. Raises ContentError if
         one of them is broken."""
         shared = tuple(file for directory in reading.directories for file in directory.shared)
-        root = reading.directories[0].root
+        return self._entries(reading.directories[0].root, shared)
 
-        def make() -> EntryFacts:
-            sources = [read_unchanged(file.found, file.content) for file in shared]
-            return EntryFacts(self.resources, make_vocabulary(root, sources))
-
-        return self._entries.of(make, shared, root)
+    def _read_shared(self, root: Path, files: tuple[KnownFile, ...]) -> EntryFacts:
+        sources = [read_unchanged(file.found, file.content) for file in files]
+        return EntryFacts(self.resources, make_vocabulary(root, sources))
 
 
 class Builder:
@@ -176,11 +177,11 @@ class Builder:
             return replace(last.built, changed=False)
         entries, outlines = tools.entries(reading), partial(read_files, tools.resources)
         state = advance(last.state if last else None, reading, entries.vocabulary, outlines)
-        rows = self._rows(state, entries, tools.histories.of_content())
+        rows = entries.rows(state, tools.histories.of_content(), embeds=self._embeds)
         previous = read_generation(self._data, before)
         if not rows and previous and previous.digests():
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
-        plan = GenerationPlan(self._header(tools, entries, state), rows, self._digests(rows))
+        plan = GenerationPlan(self._header(tools, entries, state), rows)
         if self._publish(entries, state, plan, previous) or plan.name != before or moved:
             # Also if it replaces a damaged generation of the same name: processes that have that open must reopen.
             point_to(self._data, plan.name, self._content)
@@ -207,17 +208,18 @@ class Builder:
             return False
         known = last.plan.rows if last else {}
         fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
-        entries.ensure(fresh, state.entries, state.corpus)
+        entries.ensure(fresh, state)
         Publication(entries.resources, plan, previous).write()
         return True
 
     def _open(self) -> BuildTools:
-        if self._tools is not None and not self._tools.resources.is_current:
+        if self._tools is not None and not self._tools.resources.facts.is_current:
             self._forget(damaged=False)
         if self._last and not generation_folder(self._data, self._last.built.generation).is_dir():
             self._forget(damaged=False)  # found damaged by another process: its inputs are checked again, too
         if self._tools is None:
-            resources = BuildResources.open(self._data, self._analyzers, self._helpers, self._pause)
+            facts = FactStore(self._data / FILE_NAME, writable=True)
+            resources = BuildResources(self._data, facts, self._analyzers, self._helpers, self._pause)
             self._tools = BuildTools(resources, self._content)
         return self._tools
 
@@ -234,34 +236,6 @@ class Builder:
 
     # ---- the parts of a build
 
-    def _rows(
-        self, state: ContentState, entries: EntryFacts, histories: Mapping[Path, bytes]
-    ) -> dict[str, EntryRow]:
-        last, samples = self._last, state.corpus.samples
-        before = last.state.corpus.samples if last else {}
-        kept = last.state.entries if last and last.state.vocabulary == state.vocabulary else {}
-        rows = {}
-        for entry_id, prepared in state.entries.items():
-            logs, files = samples.get(entry_id, ()), state.corpus.published[entry_id]
-            same = last and kept.get(entry_id) is prepared and before.get(entry_id, ()) == logs
-            row = (
-                last.plan.rows[entry_id]
-                if last and same and (last.plan.rows[entry_id].meaning or not last.built.lacks_vectors)
-                else entries.row(prepared, files, logs, embeds=self._embeds)
-            )
-            history = {lang: histories[file.path] for lang, file in files.items() if file.path in histories}
-            rows[entry_id] = row if row.history == history else replace(row, history=history)
-        return rows
-
-    def _digests(self, rows: Mapping[str, EntryRow]) -> dict[str, bytes]:
-        known = self._last.plan if self._last else None
-        return {
-            entry_id: known.digests[entry_id]
-            if known and known.rows.get(entry_id) is row
-            else row_digest(row)
-            for entry_id, row in rows.items()
-        }
-
     def _header(self, tools: BuildTools, entries: EntryFacts, state: ContentState) -> Header:
         corpus, holders = state.corpus, SignatureHolders.of(state.corpus)
         matches, counts = tools.signatures.of(state, holders)
@@ -276,10 +250,7 @@ class Builder:
             counts=counts,
             signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},
             anywhere=tuple(sorted(entry_id for entry_id, head in heads.items() if head.applies_anywhere)),
-            samples=tuple(
-                SampleRow(log.entry_id, log.where, str(log.path), log.content)
-                for log in (*logs, *corpus.background)
-            ),
+            samples=(*logs, *corpus.background),
             problems=in_order((*state.file_problems, *chain.from_iterable(state.checks.values()), *between)),
             old_ids=state.claims,
             images={where: image_name(where, each.content) for where, each in corpus.images.items()},

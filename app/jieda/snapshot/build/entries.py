@@ -1,24 +1,25 @@
 """Facts of entries, computed from their files alone, by the builder itself or by helper processes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.markdown.links import Link, LinkKind
-from jieda.content.read.corpus import Corpus, Outline, SampleFile
+from jieda.content.read.corpus import Outline, SampleFile
 from jieda.content.read.directory import KnownFile
 from jieda.content.read.gather import ReadFile, Vocabulary
 from jieda.content.read.parse import ParsedFile, parse_file
-from jieda.content.read.state import Decisions, Prepared
+from jieda.content.read.state import ContentState, Decisions, Prepared
 from jieda.diagnosis.facts import FactReader, WordReader
-from jieda.entry import Entry, Language
+from jieda.entry import Language
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Background
 from jieda.progress import with_progress
 from jieda.search.completion import entry_candidates
 from jieda.search.index.document import document_of
-from jieda.search.meaning.embedder import Embedder
+from jieda.search.meaning.embedder import Embedder, NotEmbedded
 from jieda.search.meaning.sayings import meaning_of
 from jieda.search.snippet import lines_of, places_of
 from jieda.snapshot.build.files import BuildResources, read_again, read_unchanged, sample_text
@@ -27,7 +28,6 @@ from jieda.snapshot.store.facts import code_version, fact_key, packed
 from jieda.snapshot.store.records import (
     EntryRow,
     FileFact,
-    edition_from_json,
     edition_to_json,
     from_json,
     read_entry,
@@ -44,33 +44,15 @@ Facts = dict[bytes, bytes]
 
 @dataclass(frozen=True, slots=True)
 class MissingFacts:
-    """Facts of an entry to be computed: those keys of `row` that are in `missing`. `editions`: facts of the editions
-    that are known already."""
+    """Facts of an entry to be computed: those keys of `row` that are in `missing`. `texts`: the facts of the editions
+    that are known already, by key."""
 
     row: EntryRow
     missing: frozenset[bytes]
     files: Mapping[Language, Outline]
     decisions: Mapping[Language, Decisions]
     samples: tuple[SampleFile, ...]
-    editions: Mapping[Language, bytes]
-
-    def edition(self, lang: Language) -> bytes:
-        """Render an edition. Raises ContentMoved, OSError."""
-        file = self.files[lang]
-        parsed, _ = parse_file(read_again(file.path, file.where, file.content))
-        if parsed is None:
-            raise RuntimeError(f"{file.where} was an edition a moment ago")
-        return _render(parsed, file, self.decisions[lang])
-
-    def entry(self, made: Mapping[bytes, bytes]) -> Entry:
-        """Return the entry, with editions from `editions` or else from `made`."""
-        texts = {lang: self.editions.get(lang) or made[key] for lang, key in self.row.editions.items()}
-        return self.row.head.entry(
-            {
-                lang: edition_from_json(text, str(self.files[lang].path), self.files[lang].updated)
-                for lang, text in texts.items()
-            }
-        )
+    texts: Facts
 
 
 class Maker:
@@ -98,24 +80,25 @@ class Maker:
 
     def __call__(self, order: MissingFacts) -> Facts:
         """Return the missing facts, except meanings. Raises ContentMoved, OSError."""
-        keys = order.row.editions.items()
-        made = {key: order.edition(lang) for lang, key in keys if key in order.missing}
-        made.update(self._analyze(order, order.entry(made)))
-        return _pack_all(made)
-
-    def _analyze(self, order: MissingFacts, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
         row, missing = order.row, order.missing
+        made = {
+            key: _render_again(order.files[lang], order.decisions[lang])
+            for lang, key in row.editions.items()
+            if key in missing
+        }
+        entry = read_entry((order.texts | made).get, row)
         if row.document in missing:
             document = document_of(entry, self._analyzer, self._glossary, self._vocabulary.taxonomy)
-            yield row.document, to_json(document)
+            made[row.document] = to_json(document)
         for lang, key in row.places.items():
             if key in missing:
-                yield key, places_of(lines_of(entry.editions[lang]), self._glossary)
+                made[key] = places_of(lines_of(entry.editions[lang]), self._glossary)
         if row.completions in missing:
-            yield row.completions, to_json(tuple(dict.fromkeys(entry_candidates(entry))))
+            made[row.completions] = to_json(tuple(dict.fromkeys(entry_candidates(entry))))
         if row.diagnosis in missing:
-            found = self.reader.entry(entry, [sample_text(sample) for sample in order.samples])
-            yield row.diagnosis, to_json(found)
+            texts = [sample_text(sample) for sample in order.samples]
+            made[row.diagnosis] = to_json(self.reader.entry(entry, texts))
+        return _pack_all(made)
 
 
 def file_key(where: str, content: str) -> bytes:
@@ -155,6 +138,14 @@ def _pack_all(facts: Mapping[bytes, bytes]) -> Facts:
     return {key: packed(value) for key, value in facts.items()}
 
 
+def _render_again(file: Outline, decisions: Decisions) -> bytes:
+    """Read an edition's file again and render it. Raises ContentMoved, OSError."""
+    parsed, _ = parse_file(read_again(file.path, file.where, file.content))
+    if parsed is None:
+        raise RuntimeError(f"{file.where} was an edition a moment ago")
+    return _render(parsed, file, decisions)
+
+
 def _render(parsed: ParsedFile, file: Outline, decisions: Decisions) -> bytes:
     kept: dict[Link, Link | None] = dict(decisions)
     return edition_to_json(parsed.edition(kept.__getitem__, file.path, file.updated))
@@ -187,6 +178,8 @@ class EntryFacts:
         self.resources, self._facts = resources, resources.facts
         self.vocabulary, self._maker = vocabulary, Maker(vocabulary, resources.analyzers)
         self._embedder = resources.analyzers.embedder
+        self._known: dict[str, tuple[Prepared, tuple[SampleFile, ...], EntryRow]] = {}
+        """The last row of each entry, with what it was made of."""
         words = to_json((vocabulary.glossary, vocabulary.dictionary))
         self._words = fact_key("words", code_version(), words)
         logs = to_json((vocabulary.taxonomy.framework, vocabulary.logs))
@@ -204,7 +197,27 @@ class EntryFacts:
                 self._facts.put(key, to_json(found))
         return tuple(keys)
 
-    def row(
+    def rows(
+        self, state: ContentState, histories: Mapping[Path, bytes], *, embeds: bool
+    ) -> dict[str, EntryRow]:
+        """Return the row of each entry, by id; its facts need not exist yet. `histories`: keys of facts, by file.
+        Without `embeds`, rows name vectors only if they exist."""
+        rows, known = {}, self._known
+        self._known = {}
+        for entry_id, prepared in state.entries.items():
+            files, logs = state.corpus.published[entry_id], state.corpus.samples.get(entry_id, ())
+            before, searched, row = known.get(entry_id, (None, None, None))
+            lacks_meaning = self._embedder is not None and not (row and row.meaning)
+            if not row or before is not prepared or searched != logs or lacks_meaning:
+                row = self._row(prepared, files, logs, embeds=embeds)
+            history = {lang: histories[file.path] for lang, file in files.items() if file.path in histories}
+            if row.history != history:
+                row = replace(row, history=history)
+            rows[entry_id] = row
+            self._known[entry_id] = prepared, logs, row
+        return rows
+
+    def _row(
         self,
         prepared: Prepared,
         files: Mapping[Language, Outline],
@@ -212,24 +225,14 @@ class EntryFacts:
         *,
         embeds: bool,
     ) -> EntryRow:
-        """Return the row of an entry; its facts need not exist yet. Without `embeds`, the row names vectors only if
-        they exist."""
         editions = {lang: edition_key(file, prepared.decisions[lang]) for lang, file in files.items()}
-        summary = prepared.head.summary
-        taxonomy = self.vocabulary.taxonomy
+        head, summary, taxonomy = prepared.head, prepared.head.summary, self.vocabulary.taxonomy
         tags = [taxonomy.facet(facet)[value] for facet in FACETS for value in facet_values(summary)[facet]]
-        said = to_json(
-            (
-                summary.id,
-                summary.kind,
-                prepared.head.signatures,
-                prepared.head.applies_anywhere,
-                [(tag.id, tag.name) for tag in tags],
-                list(editions.items()),
-            )
-        )
+        named = [(tag.id, tag.name) for tag in tags]
+        own = (summary.id, summary.kind, head.signatures, head.applies_anywhere, named)
+        said = to_json((*own, list(editions.items())))
         return EntryRow(
-            head=prepared.head,
+            head=head,
             editions=editions,
             places={lang: fact_key("places", self._words, key) for lang, key in editions.items()},
             document=fact_key("document", self._words, said),
@@ -241,52 +244,43 @@ class EntryFacts:
     def _meaning_key(self, editions: Mapping[Language, bytes], *, embeds: bool) -> bytes:
         if self._embedder is None:
             return b""
-        texts = to_json(list(editions.items()))
-        key = fact_key("meaning", code_version(), self._embedder.name, texts)
+        key = fact_key("meaning", code_version(), self._embedder.name, to_json(list(editions.items())))
         return key if embeds or self._facts.known([key]) else b""
 
-    def ensure(
-        self,
-        rows: Mapping[str, EntryRow],
-        prepared: Mapping[str, Prepared],
-        corpus: Corpus,
-    ) -> None:
+    def ensure(self, rows: Mapping[str, EntryRow], state: ContentState) -> None:
         """Compute the missing facts of `rows`. Raises NotEmbedded, once all other facts are stored."""
         known = self._facts.known(key for row in rows.values() for key in row.keys)
-        orders = self._orders(rows, known, prepared, corpus)
-        wanted = sum(any(key not in known for key in row.keys) for row in rows.values())
+        lacking = {entry_id: row for entry_id, row in rows.items() if not known.issuperset(row.keys)}
+        orders = self._orders(lacking, known, state)
         made = self.resources.helpers.map(orders, self._maker, WORTH_HELP, self.resources.pause)
-        self._facts.put_all(with_progress(made, wanted, "entries read and analyzed"))
+        self._facts.put_all(with_progress(made, len(lacking), "entries read and analyzed"))
         if self._embedder is not None:
-            lacking = [row for row in rows.values() if row.meaning and row.meaning not in known]
-            self._embed(self._embedder, with_progress(lacking, len(lacking), "entries embedded"))
+            unembedded = [row for row in lacking.values() if row.meaning and row.meaning not in known]
+            self._embed(self._embedder, unembedded)
 
     def _orders(
-        self,
-        rows: Mapping[str, EntryRow],
-        known: frozenset[bytes],
-        prepared: Mapping[str, Prepared],
-        corpus: Corpus,
+        self, rows: Mapping[str, EntryRow], known: frozenset[bytes], state: ContentState
     ) -> Iterator[MissingFacts]:
         for entry_id, row in rows.items():
-            missing = frozenset(key for key in row.keys if key not in known)
+            missing = frozenset(row.keys) - known
             if missing - {row.meaning}:
                 yield MissingFacts(
                     row=row,
                     missing=missing,
-                    files=corpus.published[entry_id],
-                    decisions=prepared[entry_id].decisions,
-                    samples=tuple(corpus.samples.get(entry_id, ())),
-                    editions={
-                        lang: self._facts.get(key) or b""
-                        for lang, key in row.editions.items()
-                        if key not in missing
-                    },
+                    files=state.corpus.published[entry_id],
+                    decisions=state.entries[entry_id].decisions,
+                    samples=state.corpus.samples.get(entry_id, ()),
+                    texts=dict(self._facts.get_all(known.intersection(row.editions.values()))),
                 )
 
-    def _embed(self, embedder: Embedder, rows: Iterable[EntryRow]) -> None:
+    def _embed(self, embedder: Embedder, rows: Sequence[EntryRow]) -> None:
         # Only in this process: the embedder may be a network service, and may fail.
-        for row in rows:
-            self.resources.pause()
-            meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))
-            self._facts.put(row.meaning, meaning)
+        try:
+            for row in with_progress(rows, len(rows), "entries embedded"):
+                self.resources.pause()
+                meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))
+                self._facts.put(row.meaning, meaning)
+        except NotEmbedded:
+            for row in rows:
+                del self._known[row.head.summary.id]
+            raise

@@ -5,14 +5,11 @@ the last moments is read again next time: it could change once more without its 
 """
 
 import logging
-import os
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from jieda.content.read.corpus import SampleFile
 from jieda.content.read.directory import (
@@ -28,21 +25,15 @@ from jieda.content.read.directory import (
 )
 from jieda.content.read.history import histories, repository_of
 from jieda.content.read.parse import SourceFile
-from jieda.disk import make_room, set_aside
 from jieda.entry import Problem
 from jieda.errors import GitError
 from jieda.git import Repository
 from jieda.snapshot.build.helpers import Helpers
 from jieda.snapshot.snapshot import Analyzers
-from jieda.snapshot.store.facts import FILE_NAME, FactStore, FileRow, code_version, fact_key, packed
+from jieda.snapshot.store.facts import FactStore, FileRow, code_version, fact_key, packed
 from jieda.snapshot.store.records import from_json, to_json
 
 log = logging.getLogger(__name__)
-
-Value = TypeVar("Value")
-
-SUFFIXES = ("", "-wal", "-shm")
-"""Suffixes of the files that make up a fact store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,43 +46,6 @@ class BuildResources:
     analyzers: Analyzers
     helpers: Helpers
     pause: Callable[[], None]
-
-    @classmethod
-    def open(
-        cls, data: Path, analyzers: Analyzers, helpers: Helpers, pause: Callable[[], None]
-    ) -> "BuildResources":
-        """Open the fact store of a data directory. Raises FactsUnreadable, OSError."""
-        for suffix in SUFFIXES:
-            make_room(data / f"{FILE_NAME}{suffix}")
-        return cls(data, FactStore(data / FILE_NAME, writable=True), analyzers, helpers, pause)
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the store is still the one in the data directory."""
-        return self.facts.is_at(self.data / FILE_NAME)
-
-
-def discard_facts(data: Path) -> None:
-    """Set a damaged store aside. Raises OSError."""
-    for suffix in SUFFIXES:
-        path = data / f"{FILE_NAME}{suffix}"
-        if os.path.lexists(path):
-            set_aside(path)
-
-
-class LastValue(Generic[Value]):
-    """Cache of one value and its inputs. Not safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._made: tuple[tuple[object, ...], Value] | None = None
-
-    def of(self, make: Callable[[], Value], *inputs: object) -> Value:
-        """Return the cached value if `inputs` equal those of last time, which is fast for identical objects; otherwise
-        call `make`. Raises what `make` raises.
-        """
-        if self._made is None or self._made[0] != inputs:
-            self._made = (inputs, make())
-        return self._made[1]
 
 
 SETTLED = 2_000_000_000
@@ -193,28 +147,23 @@ def sample_text(sample: SampleFile) -> str:
     return read_again(sample.path, sample.where, sample.content).content.decode()
 
 
-Keys = Mapping[Path, bytes]
-"""Fact keys of the histories of files, by path."""
-
-
 class HistoryFacts:
     """The histories of content directories, read again only if another commit is checked out than last time, also by
     another process: `git log` takes half as long as checking unchanged content."""
 
     def __init__(self, facts: FactStore, content: Sequence[Path]) -> None:
         self._facts, self._content = facts, content
-        self._last: defaultdict[Path, LastValue[Keys]] = defaultdict(LastValue)
+        self._keys = lru_cache(len(content))(self._known_or_read)
 
-    def of_content(self) -> Keys:
-        """Return the keys of the histories of all files. Raises FactsUnreadable."""
+    def of_content(self) -> dict[Path, bytes]:
+        """Return the fact keys of the histories of all files. Raises FactsUnreadable."""
         keys: dict[Path, bytes] = {}
         for directory in map(Path.resolve, self._content):
             if found := repository_of(directory):
-                make = partial(self._known_or_read, directory, *found)
-                keys |= self._last[directory].of(make, found[1])
+                keys |= self._keys(directory, *found)
         return keys
 
-    def _known_or_read(self, directory: Path, repository: Repository, commit: str) -> Keys:
+    def _known_or_read(self, directory: Path, repository: Repository, commit: str) -> dict[Path, bytes]:
         name, version = f"history {directory}", f"{code_version()} {commit}"
         note = self._facts.note(name, version)
         keys = from_json(note, dict[str, bytes]) if note else {}
@@ -229,7 +178,7 @@ class HistoryFacts:
         try:
             found = histories(directory, commit, repository)
         except GitError as error:
-            log.warning("no history of entries: %s", error)
+            log.warning("cannot read the git history of %s: %s", directory, error)
             return {}
         values = {str(path): to_json(changes) for path, changes in found.items()}
         keys = {path: fact_key("history", code_version(), value) for path, value in values.items()}

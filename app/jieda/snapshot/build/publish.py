@@ -40,18 +40,17 @@ Rows = Mapping[str, EntryRow]
 
 @dataclass(frozen=True)
 class GenerationPlan:
-    """The content of a generation to be written. `rows` by id, sorted; `digests`: those of the rows, by id."""
+    """The content of a generation to be written. `rows` by id, sorted."""
 
     header: Header
     rows: Rows
-    digests: Mapping[str, bytes]
 
     @cached_property
     def name(self) -> str:
         """The generation's name: a digest of its content and of the code that made it."""
         total = hashlib.sha256(to_json(self.header))
-        for entry_id, digest in self.digests.items():
-            total.update(entry_id.encode() + digest)
+        for entry_id, row in self.rows.items():
+            total.update(entry_id.encode() + row.digest)
         return total.hexdigest()[:NAME_DIGITS]
 
 
@@ -83,10 +82,10 @@ class Publication:
 
     def __init__(self, resources: BuildResources, plan: GenerationPlan, previous: Generation | None) -> None:
         self._resources, self._plan, self._previous = resources, plan, previous
-        before, now = previous.digests() if previous else {}, plan.digests
-        self._fresh = frozenset(each for each, digest in now.items() if before.get(each) != digest)
+        before = previous.digests() if previous else {}
+        self._fresh = frozenset(each for each, row in plan.rows.items() if before.get(each) != row.digest)
         """Ids of entries that are new or changed."""
-        self._removed = frozenset(before.keys() - now.keys())
+        self._removed = frozenset(before.keys() - plan.rows.keys())
         affected = (self._fresh & before.keys()) | self._removed
         self._old = {each: previous.row(each) for each in affected} if previous else {}
         """The old rows of entries that are changed or removed."""

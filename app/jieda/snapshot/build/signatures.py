@@ -12,7 +12,7 @@ from jieda.diagnosis.facts import Events, SignatureCount, count_signatures, even
 from jieda.entry import Signature
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures
-from jieda.snapshot.build.files import BuildResources, LastValue, sample_text
+from jieda.snapshot.build.files import BuildResources, sample_text
 from jieda.snapshot.store.facts import code_version, fact_key
 from jieda.snapshot.store.records import from_json, to_json
 
@@ -59,7 +59,8 @@ class LogSignatures:
 
     def __init__(self, resources: BuildResources) -> None:
         self._resources = resources
-        self._last: LastValue[tuple[Matches, tuple[SignatureCount, ...]]] = LastValue()
+        self._inputs: tuple[object, ...] = ()
+        self._found: tuple[Matches, tuple[SignatureCount, ...]] = ({}, ())
 
     def of(
         self, state: ContentState, holders: SignatureHolders
@@ -69,16 +70,15 @@ class LogSignatures:
         corpus, failures = state.corpus, state.vocabulary.logs.failures
         checked = frozenset(holders.holders)
         served = {entry_id: entry.head.signatures for entry_id, entry in state.entries.items()}
-
-        def find() -> tuple[Matches, tuple[SignatureCount, ...]]:
+        inputs = checked, served, failures, corpus.samples, corpus.background
+        if inputs != self._inputs:
             found = self._match(corpus, checked.union(*served.values()), failures)
             in_text = {
                 content: frozenset(each for each, how in matches if how is None and each in checked)
                 for content, matches in found.items()
             }
-            return in_text, _count(corpus, served, found)
-
-        return self._last.of(find, checked, served, failures, corpus.samples, corpus.background)
+            self._inputs, self._found = inputs, (in_text, _count(corpus, served, found))
+        return self._found
 
     def _match(
         self, corpus: Corpus, wanted: frozenset[Signature], failures: Failures

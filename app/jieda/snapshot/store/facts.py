@@ -5,6 +5,7 @@ one share the store, and a build that dies halfway leaves only facts that the ne
 """
 
 import hashlib
+import os
 import sqlite3
 import threading
 import weakref
@@ -17,12 +18,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jieda.disk import identity
+from jieda.disk import identity, make_room, set_aside
 from jieda.places import PACKAGE
 
 VERSION = "1"
 """Part of the file's name: raise it when the tables change."""
 FILE_NAME = f"facts-{VERSION}.sqlite"
+SUFFIXES = ("", "-wal", "-shm")
+"""Suffixes of the files that make up a store."""
 
 SECONDS_TO_WAIT = 10.0
 """Timeout for a lock that another writing process holds."""
@@ -86,20 +89,32 @@ def fact_key(kind: str, *parts: str | bytes) -> bytes:
     return total.digest()
 
 
+def discard_facts(data: Path) -> None:
+    """Set a damaged store aside. Raises OSError."""
+    for suffix in SUFFIXES:
+        path = data / f"{FILE_NAME}{suffix}"
+        if os.path.lexists(path):
+            set_aside(path)
+
+
 class FactStore:
     """An open fact store. Safe to share between threads. Every method may raise FactsUnreadable."""
 
     def __init__(self, path: Path, *, writable: bool) -> None:
-        self._lock = threading.Lock()
+        """Raises OSError if something else is in the place of a file and cannot be removed."""
+        for suffix in SUFFIXES if writable else ():
+            make_room(path.with_name(f"{path.name}{suffix}"))
+        self._path, self._lock = path, threading.Lock()
         with translate_errors():
             self._connection = _connect(path, writable=writable)
         # Snapshots share a store: it is closed with the last one that reads from it.
         self._close = weakref.finalize(self, self._connection.close)
         self._identity = identity(path)
 
-    def is_at(self, path: Path) -> bool:
-        """Whether `path` is still the file that was opened."""
-        return self._identity is not None and identity(path) == self._identity
+    @property
+    def is_current(self) -> bool:
+        """Whether the file that was opened is still at its path."""
+        return self._identity is not None and identity(self._path) == self._identity
 
     def get(self, key: bytes) -> bytes | None:
         return self._value("SELECT value FROM facts WHERE key = ?", key)

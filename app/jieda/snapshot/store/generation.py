@@ -35,6 +35,7 @@ from jieda.content.catalog import put_entries, remove_entries
 from jieda.disk import BUILDING, DAMAGED, open_plain, read_plain, remove, set_aside, sync, write_aside
 from jieda.snapshot.store.facts import KEY_SIZE, translate_errors
 from jieda.snapshot.store.records import (
+    DIGEST_SIZE,
     EntryRow,
     Header,
     RecordUnreadable,
@@ -72,16 +73,10 @@ KEPT_ROWS = 4096
 """Rows in the cache; each takes some 3 KB."""
 MAPPED = 1 << 40
 """Maximum of bytes of the file mapped into memory, which workers share."""
-DIGEST_SIZE = 16
 
 
 class GenerationUnreadable(Exception):
     """A generation is missing, damaged or made by other code; `str` says why."""
-
-
-def row_digest(row: EntryRow) -> bytes:
-    """Return the digest of a row; equal rows have equal digests."""
-    return hashlib.blake2b(to_json(row), digest_size=DIGEST_SIZE).digest()
 
 
 class Generation:
@@ -184,8 +179,7 @@ def _write_entries(
     connection.executemany("DELETE FROM entries WHERE id = ?", ((row.head.summary.id,) for row in gone))
     put_entries(connection, (row.head.summary for row in put.values()), taxonomy)
     rows = (
-        (entry_id, row_digest(row), b"".join(row.editions.values()), to_json(row))
-        for entry_id, row in put.items()
+        (entry_id, row.digest, b"".join(row.editions.values()), to_json(row)) for entry_id, row in put.items()
     )
     connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
 

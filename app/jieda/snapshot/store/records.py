@@ -1,14 +1,16 @@
 """Record types of facts and generations: frozen values, converted to JSON and back, with nothing executable."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from jieda.content.read.corpus import FileOutline
+from jieda.content.read.corpus import FileOutline, SampleFile
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.state import EntryHead
 from jieda.diagnosis.facts import SignatureCount
@@ -16,6 +18,7 @@ from jieda.entry import Edition, Entry, Language, Problem, Signature
 
 Value = TypeVar("Value")
 
+DIGEST_SIZE = 16
 TELLING = "telling"
 """Tag of entries that describe a failure; only diagnosis uses it."""
 
@@ -32,7 +35,7 @@ class FileFact:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EntryRow:
     """An entry in a generation. `editions`, `places` (of terms in editions), `document`, `completions`, `diagnosis`,
     `meaning` and `history` are keys of facts; `meaning` is empty without an embedder, `history` has only editions with
@@ -62,15 +65,10 @@ class EntryRow:
         """Keys of the facts that the index is written from."""
         return self.document, self.diagnosis, self.meaning
 
-
-@dataclass(frozen=True, slots=True)
-class SampleRow:
-    """A log of an entry, or of none (empty `entry_id`): its path, and the hash of its content."""
-
-    entry_id: str
-    where: str
-    path: str
-    content: str
+    @cached_property
+    def digest(self) -> bytes:
+        """Digest of the row; equal rows have equal digests."""
+        return hashlib.blake2b(to_json(self), digest_size=DIGEST_SIZE).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class Header:
     counts: tuple[SignatureCount, ...]
     signatures: Mapping[str, tuple[Signature, ...]]
     anywhere: tuple[str, ...]
-    samples: tuple[SampleRow, ...]
+    samples: tuple[SampleFile, ...]
     problems: tuple[Problem, ...]
     old_ids: Mapping[str, str]
     images: Mapping[str, str]

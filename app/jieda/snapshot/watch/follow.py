@@ -160,10 +160,9 @@ class Follower:
             self._at = Pointer(self._at.generation)
 
     def _store(self) -> FactStore:
-        path = self._data / FILE_NAME
-        if self._facts is None or not self._facts.is_at(path):
+        if self._facts is None or not self._facts.is_current:
             # The previous store stays open: the served snapshot still reads from it.
-            self._facts = FactStore(path, writable=False)
+            self._facts = FactStore(self._data / FILE_NAME, writable=False)
         return self._facts
 
 
