@@ -25,7 +25,7 @@ def open_plain(path: Path) -> int:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "is no plain file")
+        raise OSError(errno.EINVAL, "not a regular file")
     return descriptor
 
 

@@ -79,13 +79,6 @@ def hosting_path(text: str) -> str:
     return path
 
 
-def check_paths(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """Return addresses that all contain `{path}`. Raises ValueError."""
-    if not all(each.startswith(("https://", "http://")) and "{path}" in each for each in addresses):
-        raise ValueError("must be http(s) addresses with {path} where the file's path belongs")
-    return addresses
-
-
 def address_with(*names: str) -> AfterValidator:
     """Return a check that an address contains all `names` in braces; an empty one is valid, too."""
     wanted = [f"{{{name}}}" for name in names]
@@ -96,15 +89,6 @@ def address_with(*names: str) -> AfterValidator:
         return text
 
     return AfterValidator(check)
-
-
-def check_nodes(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """Return addresses of servers. Raises ValueError if one contains credentials."""
-    if not all(re.fullmatch(r"https?://[^/?#@\s]+(/[^?#@\s]*)?", each) for each in addresses):
-        raise ValueError(
-            "must be http(s) addresses such as https://os1.example.com:9200, without user or password"
-        )
-    return addresses
 
 
 def matching(pattern: str, problem: str) -> AfterValidator:
@@ -120,4 +104,11 @@ def matching(pattern: str, problem: str) -> AfterValidator:
 
 ORIGIN = matching(
     r"\*|https?://[^/?#@\s]+", "must be schemes and hosts such as https://docs.example.com, or *"
+)
+EDITOR = matching(
+    r"https?://\S*\{path\}\S*", "must be http(s) addresses with {path} where the file's path belongs"
+)
+NODE = matching(
+    r"https?://[^/?#@\s]+(/[^?#@\s]*)?",
+    "must be http(s) addresses such as https://os1.example.com:9200, without user or password",
 )

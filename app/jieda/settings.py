@@ -16,12 +16,12 @@ from jieda.address import HOST, PORT, read_variable
 from jieda.errors import SettingsError
 from jieda.places import CONTENT, DATA
 from jieda.setting_forms import (
+    EDITOR,
     NOBODY,
+    NODE,
     ORIGIN,
     address_with,
     check_networks,
-    check_nodes,
-    check_paths,
     directories,
     existing_file,
     hosting_path,
@@ -81,7 +81,7 @@ class Settings:
         ("127.0.0.0/8", "::1"),
         f"Who may read /metrics: addresses and networks, or * for anybody; {NOBODY}: nobody.",
     )
-    edit_url: Annotated[tuple[str, ...], parsed_by(str.split), AfterValidator(check_paths)] = row(
+    edit_url: Annotated[tuple[Annotated[str, EDITOR], ...], parsed_by(str.split)] = row(
         (),
         "Address of a file's editor, with {path}, such as "
         "https://git.example.com/faq/edit/main/content/{path}; "
@@ -187,7 +187,7 @@ class Settings:
         "whoosh",
         "Search engine: whoosh, an index in each process; or opensearch, your own cluster.",
     )
-    opensearch_url: Annotated[tuple[str, ...], parsed_by(str.split), AfterValidator(check_nodes)] = row(
+    opensearch_url: Annotated[tuple[Annotated[str, NODE], ...], parsed_by(str.split)] = row(
         (),
         "Addresses of the cluster's nodes, separated by spaces, such as https://os1.example.com:9200.",
     )

@@ -124,7 +124,7 @@ def test_nothing_is_lost_with_a_process_that_is_killed(
         assert kept(Path(data)) == alone
     assert "is gone" in caplog.text
     # Nor is anything made a second time.
-    assert "anew" not in caplog.text
+    assert "rebuilding" not in caplog.text
 
 
 def test_a_process_that_hangs_is_not_waited_for(

@@ -106,7 +106,7 @@ def test_a_thread_that_dies_of_anything_is_told_of_and_begins_again(
 
     monkeypatch.setattr(Watch, "changed", exhausted)
     until(lambda: knowledge.health().degraded == "the thread jieda-watch died of MemoryError")
-    assert "the thread jieda-watch died: it begins again" in caplog.messages
+    assert "the thread jieda-watch died and is restarted" in caplog.messages
     monkeypatch.setattr(Watch, "changed", changed)
     (content / "en/roll/new.md").write_text(edition("New"), encoding="utf-8")
     until(lambda: "roll/new" in knowledge.snapshot.library)

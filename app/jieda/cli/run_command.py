@@ -9,7 +9,6 @@ import os
 import pty
 import selectors
 import signal
-import socket
 import subprocess
 import sys
 import termios
@@ -28,6 +27,8 @@ CHUNK = 1 << 18
 """Bytes copied at a time, and the requested pipe size."""
 PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
 """Operation that enlarges a pipe; Linux only."""
+LOOK = 0.2
+"""Seconds between two checks whether the command has ended although another process holds its output open."""
 KEPT = 1 << 20
 """Bytes at the end of the output that are diagnosed."""
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -111,12 +112,6 @@ def run_and_copy(arguments: tuple[str, ...], tail: Tail) -> int:
     sys.stdout.flush()
     with contextlib.ExitStack() as held:
         ends = {target: held.enter_context(_output(target)) for target in (1, 2)}
-        woken, waking = socket.socketpair()
-        held.enter_context(woken)
-        held.enter_context(waking)
-        waking.setblocking(False)
-        held.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(waking.fileno()))
-        held.callback(signal.signal, signal.SIGCHLD, signal.signal(signal.SIGCHLD, lambda *_: None))
         try:
             process = subprocess.Popen(arguments, stdout=ends[1][1], stderr=ends[2][1])  # noqa: S603 - what was asked for
         except OSError as error:
@@ -125,7 +120,7 @@ def run_and_copy(arguments: tuple[str, ...], tail: Tail) -> int:
         _forward_signals(process, held)
         for _, written in ends.values():
             os.close(written)
-        _copy({read: target for target, (read, _) in ends.items()}, process, woken, tail)
+        _copy({read: target for target, (read, _) in ends.items()}, process, tail)
     code = process.wait()
     return SIGNALLED - code if code < 0 else code
 
@@ -181,21 +176,17 @@ def _in_foreground() -> bool:
         return False
 
 
-def _copy(
-    outputs: dict[int, int], process: subprocess.Popen[bytes], woken: socket.socket, tail: Tail
-) -> None:
-    """Copy each output to ours until the command has ended and nothing is left to read."""
+def _copy(outputs: dict[int, int], process: subprocess.Popen[bytes], tail: Tail) -> None:
+    """Copy each output to ours until it is closed, or the command has ended and nothing is left to read."""
     with selectors.DefaultSelector() as selector:
         for source in outputs:
             selector.register(source, selectors.EVENT_READ)
-        selector.register(woken, selectors.EVENT_READ)
-        while True:
-            ready = [key.fd for key, _ in selector.select(None if process.poll() is None else 0)]
-            if woken.fileno() in ready:
-                woken.recv(CHUNK)
-            elif not ready:
+        while selector.get_map():
+            has_ended = process.poll() is not None
+            ready = [key.fd for key, _ in selector.select(0 if has_ended else LOOK)]
+            if has_ended and not ready:
                 return
-            for source in (each for each in ready if each in outputs):
+            for source in ready:
                 chunk = _read(source)
                 tail.add(chunk)
                 if not chunk:

@@ -212,7 +212,7 @@ def check_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard < LEAST_FILES:
         raise click.ClickException(
-            f"a process may open {hard} files here, and a server needs {LEAST_FILES}: raise the limit (ulimit -n)"
+            f"a process may open only {hard} files, but a server needs {LEAST_FILES}: raise the limit (ulimit -n)"
         )
 
 
@@ -279,11 +279,15 @@ class Workers:
                 each.process.kill()
                 each.process.join()
             if any(each.process.exitcode == STARTUP_FAILURE for each in failed):
-                log.error("a worker could not start: stopping")
+                log.error("a worker could not start: stopping the server")
                 self.end()
                 sys.exit(STARTUP_FAILURE)
             for dead in failed:
-                log.warning("worker %s died or hung (exit code %s)", dead.process.pid, dead.process.exitcode)
+                log.warning(
+                    "replacing worker %s, which died or hung (exit code %s)",
+                    dead.process.pid,
+                    dead.process.exitcode,
+                )
                 self._workers[self._workers.index(dead)] = Worker(self._listening)
         self.end()
 
@@ -297,7 +301,7 @@ class Workers:
         for each in self._workers:
             each.process.join(max(0.0, until - time.monotonic()))
             if each.process.is_alive():
-                log.warning("worker %s does not stop: it is killed", each.process.pid)
+                log.warning("killing worker %s, which does not stop", each.process.pid)
                 each.process.kill()
                 each.process.join()
 

@@ -88,7 +88,7 @@ class Knowledge:
                 lead(data, f"http://{self._settings.host}:{self._settings.port}")
             except OSError as error:
                 # It cannot be written either; the build reports that.
-                log.warning("%s: it cannot be locked: %s", data, error)
+                log.warning("cannot lock %s: %s", data, error)
         processes = self._settings.build_processes
         self._keeper = Keeper(self._settings.content, data, self._analyzers, note, processes)
         self._follower = Follower(data, self._analyzers, self._mend)
@@ -237,7 +237,7 @@ class Knowledge:
 
     def _build_elsewhere(self, error: OSError | FactsUnreadable) -> None:
         """Build in a temporary directory, removed when this process ends. Raises JiedaError if none can be used."""
-        note = f"{reason_of(error)}: content is kept in a temporary directory and made anew at each start"
+        note = f"{reason_of(error)}: the index is kept in a temporary directory and rebuilt at each start"
         for folder in temporary_folders():
             atexit.register(remove, folder)
             self._use(folder, note)
@@ -247,7 +247,9 @@ class Knowledge:
                 continue
             log.warning("%s cannot be used (%s): using %s", self._settings.data, error, folder)
             return
-        raise JiedaError(f"{self._settings.data}: nothing can be kept there: {error}") from error
+        raise JiedaError(
+            f"{self._settings.data}: cannot be used as data directory, nor can a temporary one: {error}"
+        ) from error
 
 
 def _reason(status: BuilderStatus) -> str:

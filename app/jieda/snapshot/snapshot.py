@@ -282,7 +282,7 @@ def _check_texts(generation: Generation, facts: FactStore) -> None:
     """Raise GenerationUnreadable if the text of any edition is missing."""
     keys = generation.texts()
     if lost := len(keys) - len(facts.known(keys)):
-        raise GenerationUnreadable(f"the text of {lost} editions is lost")
+        raise GenerationUnreadable(f"the texts of {lost} editions are missing")
 
 
 def _library(generation: Generation, data: Path, facts: FactStore) -> Library:

@@ -155,7 +155,7 @@ class Builder:
                     if error.passing:
                         self._forget(damaged=False)
                         raise
-                    log.warning("the facts cannot be used (%s): everything is made anew", error)
+                    log.warning("the fact store cannot be used (%s): rebuilding everything", error)
                     self._forget(damaged=True)
                 except BaseException:  # a partial state is worse than none
                     self._forget(damaged=False)

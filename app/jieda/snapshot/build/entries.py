@@ -142,7 +142,7 @@ def _render_again(file: Outline, decisions: Decisions) -> bytes:
     """Read an edition's file again and render it. Raises ContentMoved, OSError."""
     parsed, _ = parse_file(read_again(file.path, file.where, file.content))
     if parsed is None:
-        raise RuntimeError(f"{file.where} was an edition a moment ago")
+        raise RuntimeError(f"{file.where} cannot be parsed any more, although it did not change")
     return _render(parsed, file, decisions)
 
 

@@ -130,7 +130,7 @@ class Publication:
             try:
                 link_arrays(previous.index, previous.header.completions, target)
             except OSError:
-                log.warning("the completions of generation %s are lost: they are made anew", previous.name)
+                log.warning("the completions of generation %s are lost: rebuilding them", previous.name)
             else:
                 return previous.header.completions
         kept = sorted(self._resources.facts.get_all(row.completions for row in rows))
@@ -174,7 +174,7 @@ def forget_old_facts(
     kept.update(words, (file_key(file.where, file.content) for file in files))
     for other in others():
         kept.update(other.header.background_words, (key for row in other.rows() for key in row.keys))
-    log.info("%d facts that nobody needs any more were forgotten", facts.keep_only(frozenset(kept)))
+    log.info("deleted %d facts that are no longer needed", facts.keep_only(frozenset(kept)))
 
 
 def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = None) -> Document:
@@ -201,7 +201,7 @@ class _Documents(Mapping[str, Document]):
         row = self._rows[entry_id]
         document, diagnosis, meaning = (self._resources.facts.get(key) for key in row.indexed)
         if document is None or diagnosis is None or (row.meaning and meaning is None):
-            raise FactsUnreadable(f"the document of {entry_id} is lost")
+            raise FactsUnreadable(f"the search document of {entry_id} is missing")
         return document_from(document, diagnosis, meaning)
 
     def __iter__(self) -> Iterator[str]:

@@ -13,6 +13,7 @@ The SQLite file of a generation is named by its digest, which is checked when it
     header        everything else as one record, read when the file is opened
 """
 
+import contextlib
 import hashlib
 import os
 import re
@@ -42,7 +43,6 @@ from jieda.snapshot.store.records import (
     from_json,
     to_json,
 )
-from jieda.taxonomy import Taxonomy
 
 GENERATIONS = "generations"
 CURRENT = "current"
@@ -151,7 +151,7 @@ def write_tables(
 ) -> None:
     """Write the file of a generation into `folder`: a copy of the file of `before`, which was just opened, without the
     rows `gone` and with the rows `put`, by id; a new file if there is none. Raises OSError, FactsUnreadable."""
-    path = folder / f"new{SUFFIX}"
+    path, taxonomy = folder / f"new{SUFFIX}", header.vocabulary.taxonomy
     if before:
         shutil.copyfile(before.path, path)
     with translate_errors(), closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -161,27 +161,19 @@ def write_tables(
         if before is None:
             connection.executescript(TABLES)
         connection.execute("BEGIN")
-        _write_entries(connection, put, gone, header.vocabulary.taxonomy)
+        remove_entries(connection, (row.head.summary for row in gone), taxonomy)
+        connection.executemany("DELETE FROM entries WHERE id = ?", ((row.head.summary.id,) for row in gone))
+        put_entries(connection, (row.head.summary for row in put.values()), taxonomy)
+        rows = (
+            (entry_id, row.digest, b"".join(row.editions.values()), to_json(row))
+            for entry_id, row in put.items()
+        )
+        connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
         connection.execute("DELETE FROM header")
         connection.execute("INSERT INTO header VALUES (?)", (to_json(header),))
         connection.execute("COMMIT")
     sync(path)
     path.rename(path.with_stem(_digest(path)))
-
-
-def _write_entries(
-    connection: sqlite3.Connection,
-    put: Mapping[str, EntryRow],
-    gone: Collection[EntryRow],
-    taxonomy: Taxonomy,
-) -> None:
-    remove_entries(connection, (row.head.summary for row in gone), taxonomy)
-    connection.executemany("DELETE FROM entries WHERE id = ?", ((row.head.summary.id,) for row in gone))
-    put_entries(connection, (row.head.summary for row in put.values()), taxonomy)
-    rows = (
-        (entry_id, row.digest, b"".join(row.editions.values()), to_json(row)) for entry_id, row in put.items()
-    )
-    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
 
 
 def _checked(folder: Path) -> Path:
@@ -266,25 +258,18 @@ def clean(data: Path) -> None:
 def prune(data: Path, served: Iterable[str]) -> None:
     """Remove generations that are neither current, nor served, nor recently current."""
     kept = {current_name(data), *served}
-    for path in _generations(data):
-        if path.name in kept:
-            continue
-        try:
-            # The directory was modified when it got its name; `point_to` follows right after that.
-            idle = time.time() - path.stat().st_mtime > GRACE
-        except OSError:
-            continue
-        if idle:
-            remove(path)
+    for name in generation_names(data):
+        folder = generation_folder(data, name)
+        # The directory was modified when it got its name; `point_to` follows right after that.
+        with contextlib.suppress(OSError):
+            if name not in kept and time.time() - folder.stat().st_mtime > GRACE:
+                remove(folder)
 
 
 def generation_names(data: Path) -> tuple[str, ...]:
     """Return the names of all generations on disk."""
-    return tuple(path.name for path in _generations(data))
-
-
-def _generations(data: Path) -> Iterator[Path]:
-    # Only our own folders: whatever is listed here may be removed.
     folder = data / GENERATIONS
-    if folder.is_dir() and not folder.is_symlink():
-        yield from (path for path in folder.iterdir() if NAME.fullmatch(path.name))
+    # Only those of our own folder: whatever is listed here may be removed.
+    if folder.is_symlink() or not folder.is_dir():
+        return ()
+    return tuple(path.name for path in folder.iterdir() if NAME.fullmatch(path.name))

@@ -57,7 +57,7 @@ def lead(data: Path, address: str) -> int:
         owner = os.pread(descriptor, ROOM, 0).decode(errors="replace").strip()
         os.close(descriptor)
         raise DirectoryTaken(
-            f"{data}: another server uses this data directory ({owner or 'which has not said who it is'}). "
+            f"{data}: another server uses this data directory ({owner or 'unknown'}). "
             "Stop that one, or give this one a directory of its own with --data or JIEDA_DATA."
         )
     os.pwrite(descriptor, f"process {os.getpid()}, {address}".ljust(ROOM).encode(), 0)
@@ -137,10 +137,10 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, OSError):
         return f"the data directory: {os.strerror(error.errno) if error.errno else error.strerror}"
     if isinstance(error, FactsUnreadable):
-        return f"the facts on disk: {error}"
+        return f"the fact store: {error}"
     if isinstance(error, ClusterUnavailable):
         return str(error)
-    return "it cannot be built" if isinstance(error, JiedaError) else f"unexpected: {type(error).__name__}"
+    return "see the log" if isinstance(error, JiedaError) else f"unexpected error: {type(error).__name__}"
 
 
 def _write_record(path: Path, record: object) -> None:

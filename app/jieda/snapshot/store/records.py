@@ -124,13 +124,13 @@ def edition_from_json(data: bytes, path: str, updated: date) -> Edition:
 def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"{type(value).__name__} has no place in a record")
+    raise TypeError(f"a record cannot contain a {type(value).__name__}")
 
 
 def _rich(kind: type, value: object) -> object:
     if kind is Path and isinstance(value, str):
         return Path(value)
-    raise TypeError(f"{kind.__name__} has no place in a record")
+    raise TypeError(f"a record cannot contain a {kind.__name__}")
 
 
 def read_entry(fact: Callable[[bytes], bytes | None], row: EntryRow) -> Entry:

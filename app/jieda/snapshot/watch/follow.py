@@ -62,7 +62,7 @@ class Follower:
     def snapshot(self) -> Snapshot:
         """The snapshot to serve. Raises RuntimeError before the first one was opened."""
         if self._snapshot is None:
-            raise RuntimeError("no snapshot yet: nothing has been opened")
+            raise RuntimeError("nothing has been opened yet")
         return self._snapshot
 
     @property
@@ -144,7 +144,7 @@ class Follower:
                 self._mend()
         except Exception:  # a follower that dies silently would leave a worker stale for good
             log.exception("the current generation cannot be opened")
-            self.failure = "unexpected: see the log"
+            self.failure = "unexpected error: see the log"
 
     def _is_changed(self) -> bool:
         """Whether files were changed since they were opened; if so, set the generation aside."""

@@ -17,7 +17,7 @@ from watchfiles.main import FileChange
 
 from jieda.errors import ClusterUnavailable, ContentError
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
-from jieda.snapshot.snapshot import Analyzers
+from jieda.snapshot.snapshot import SHOWN, Analyzers
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, reason_of, wanted, write_status
 
@@ -52,7 +52,7 @@ class Threads:
             try:
                 work()
             except BaseException as error:  # MemoryError, too: it would go unnoticed otherwise
-                log.critical("the thread %s died: it begins again", name, exc_info=True)
+                log.critical("the thread %s died and is restarted", name, exc_info=True)
                 self._note_death(f"the thread {name} died of {type(error).__name__}")
             else:
                 return
@@ -147,7 +147,7 @@ class Watch:
             changes = next(self._events, None) or set()
         except OSError as error:
             # Out of watches, or a folder is gone: poll until the set of folders changes.
-            log.warning("changes are not announced by the system (%s): looking for them instead", error)
+            log.warning("the system does not report file changes (%s): polling instead", error)
             self._events = None
             return False
         folders = {path for path, _, _ in self._folders}
@@ -174,7 +174,7 @@ LOOK_AGAIN = 0.05
 """Seconds between two checks for a worker's request."""
 EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
 """Errors that do not indicate a bug."""
-BY_WORDS = "some entries are found by words alone: what finds them by meaning failed"
+BY_WORDS = "some entries are found by words only: embedding them failed"
 
 
 class Keeper:
@@ -250,9 +250,8 @@ class Keeper:
         except BaseException as error:  # whatever it is, the status says that the content is old
             if self._stop.is_set():  # an ending process stops the helpers and threads that a build uses
                 raise BuildAbandoned from error
-            log.warning(
-                "the content is served as it was before: %s", error, exc_info=not isinstance(error, EXPECTED)
-            )
+            is_bug = not isinstance(error, EXPECTED)
+            log.warning("the build failed: %s; what is served stays the same", error, exc_info=is_bug)
             self._again = isinstance(error, (OSError, FactsUnreadable, ClusterUnavailable))
             self._set_status("failed", reason_of(error))
             raise
@@ -264,7 +263,7 @@ class Keeper:
             )
             log.info(
                 "built generation %s in %.2f s: %d entries, %d problems",
-                built.generation[:12],
+                built.generation[:SHOWN],
                 seconds,
                 built.entries,
                 len(built.problems),
@@ -274,7 +273,7 @@ class Keeper:
             for problem in built.problems:
                 log.info("%s", problem)
             if built.problems:
-                log.warning("problems in the content: %d; `jieda check` lists them", len(built.problems))
+                log.warning("the content has %d problems; `jieda check` lists them", len(built.problems))
             self._logged = built.generation
         return built
 
