@@ -5,6 +5,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,7 @@ from pathlib import Path
 from jieda.disk import remove, temporary_folders
 from jieda.errors import ContentError, JiedaError
 from jieda.settings import Settings
-from jieda.snapshot.build.builder import BuildAbandoned, Built
+from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
 from jieda.snapshot.snapshot import SHOWN, Analyzers, Snapshot, analyzers_of
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.generation import current_name, read_pointer
@@ -28,7 +29,7 @@ from jieda.snapshot.store.processes import (
     serving_workers,
 )
 from jieda.snapshot.watch.follow import UNREADABLE, Follower, watch_cluster
-from jieda.snapshot.watch.keep import EXPECTED, Keeper, Threads, Watch, WatchMode
+from jieda.snapshot.watch.keep import EXPECTED, Keeper, Watch, WatchMode
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +57,44 @@ class ReloadOutcome:
     generation: str
     workers: int
     behind: tuple[int, ...]
+
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+"""Seconds until a thread that died is restarted; doubled each time."""
+
+
+class Threads:
+    """The threads of one owner, all daemons, so that a process can end without waiting for them."""
+
+    def __init__(self, stop: threading.Event, note_death: Callable[[str], None]) -> None:
+        """`note_death` is called with a message when a thread dies."""
+        self._stop, self._note_death = stop, note_death
+        self._threads: list[threading.Thread] = []
+
+    def start(self, name: str, work: Callable[[], None]) -> None:
+        """Start a thread that runs `work`, and again after each exception that it raises."""
+        thread = threading.Thread(target=self._run, args=(name, work), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def join(self, seconds: float) -> None:
+        """Wait for each thread for at most `seconds`."""
+        for thread in self._threads:
+            thread.join(seconds)
+
+    def _run(self, name: str, work: Callable[[], None]) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                work()
+            except BaseException as error:  # MemoryError, too: it would go unnoticed otherwise
+                log.critical("the thread %s died and is restarted", name, exc_info=True)
+                self._note_death(f"the thread {name} died of {type(error).__name__}")
+            else:
+                return
+            if self._stop.wait(pause):
+                return
+            pause = min(2 * pause, LONGEST_PAUSE)
 
 
 class Knowledge:
@@ -89,8 +128,9 @@ class Knowledge:
             except OSError as error:
                 # It cannot be written either; the build reports that.
                 log.warning("cannot lock %s: %s", data, error)
-        processes = self._settings.build_processes
-        self._keeper = Keeper(self._settings.content, data, self._analyzers, note, processes)
+        content, processes = self._settings.content, self._settings.build_processes
+        builder = Builder(content, data, self._analyzers, self._stop.is_set, processes)
+        self._keeper = Keeper(builder, data, self._stop, note)
         self._follower = Follower(data, self._analyzers, self._mend)
 
     @property
@@ -114,6 +154,8 @@ class Knowledge:
 
     def _note_death(self, reason: str) -> None:
         self._died = (reason, time.time())
+        if not self._follow_only:
+            self._keeper.report(died=self._died)
 
     def open(self) -> None:
         """Bring the current generation up to date with the content and open it.
@@ -163,17 +205,16 @@ class Knowledge:
     def watch(self) -> None:
         """Start to build when the content changes, if configured, and to retry failed builds."""
         watch = Watch(WatchMode(self._settings.watch)) if self._settings.reload_content else None
-        self._keeper.watch(watch)
+        self._threads.start("jieda-watch", partial(self._keeper.follow_content, watch))
 
     def lead(self) -> None:
         """Start to build for the processes that follow: when the content changes, if configured, and on request."""
         self.watch()
-        self._keeper.serve_requests()
+        self._threads.start("jieda-requests", self._keeper.answer_requests)
 
     def stop(self) -> None:
         """Stop all that `start` began; a build in progress is abandoned."""
         self._stop.set()
-        self._keeper.stop()
         self._follower.withdraw()
         self._threads.join(2.0)
 

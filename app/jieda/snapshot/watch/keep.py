@@ -5,61 +5,23 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path, PurePath
+from typing import Any
 
 from watchfiles import Change, watch
 from watchfiles.main import FileChange
 
 from jieda.errors import ClusterUnavailable, ContentError
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
-from jieda.snapshot.snapshot import SHOWN, Analyzers
+from jieda.snapshot.snapshot import SHOWN
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, reason_of, wanted, write_status
 
 log = logging.getLogger(__name__)
-
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-"""Seconds until a thread that died is restarted; doubled each time."""
-
-
-class Threads:
-    """The threads of one owner, all daemons, so that a process can end without waiting for them."""
-
-    def __init__(self, stop: threading.Event, note_death: Callable[[str], None]) -> None:
-        """`note_death` is called with a message when a thread dies."""
-        self._stop, self._note_death = stop, note_death
-        self._threads: list[threading.Thread] = []
-
-    def start(self, name: str, work: Callable[[], None]) -> None:
-        """Start a thread that runs `work`, and again after each exception that it raises."""
-        thread = threading.Thread(target=self._run, args=(name, work), name=name, daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
-    def join(self, seconds: float) -> None:
-        """Wait for each thread for at most `seconds`."""
-        for thread in self._threads:
-            thread.join(seconds)
-
-    def _run(self, name: str, work: Callable[[], None]) -> None:
-        pause = FIRST_PAUSE
-        while True:
-            try:
-                work()
-            except BaseException as error:  # MemoryError, too: it would go unnoticed otherwise
-                log.critical("the thread %s died and is restarted", name, exc_info=True)
-                self._note_death(f"the thread {name} died of {type(error).__name__}")
-            else:
-                return
-            if self._stop.wait(pause):
-                return
-            pause = min(2 * pause, LONGEST_PAUSE)
-
 
 REST_MS, LONGEST_MS = 50, 500
 """Changes are reported once nothing has changed for REST_MS, at the latest after LONGEST_MS."""
@@ -180,17 +142,10 @@ BY_WORDS = "some entries are found by words only: embedding them failed"
 class Keeper:
     """Runs the builder of one process: one build at a time, whoever asks."""
 
-    def __init__(
-        self,
-        content: Sequence[Path],
-        data: Path,
-        analyzers: Analyzers,
-        note: str = "",
-        processes: int = 1,
-    ) -> None:
-        """`note`: what is unusual about `data`, reported in the status; `processes` is passed to `Builder`."""
-        self._data = data
-        self._note = note
+    def __init__(self, builder: Builder, data: Path, stop: threading.Event, note: str = "") -> None:
+        """`builder`: builds in `data`; `stop`: no build starts once it is set; `note`: what is unusual about `data`,
+        reported in the status."""
+        self._builder, self._data, self._stop, self._note = builder, data, stop, note
         self._logged = ""
         """The last generation whose problems were logged."""
         self.status = BuilderStatus()
@@ -199,9 +154,6 @@ class Keeper:
         """The last build that succeeded."""
         self._again = False
         """Whether a retry may do better than the last build, because the cause may disappear by itself."""
-        self._stop = threading.Event()
-        self._threads = Threads(self._stop, self._note_death)
-        self._builder = Builder(content, data, analyzers, self._stop.is_set, processes)
         self._building, self._lock = threading.Lock(), threading.Lock()
         self._next: Future[Built] | None = None
         """The build that has been requested and has not begun."""
@@ -224,28 +176,15 @@ class Keeper:
                 shared.set_exception(error)
         return shared.result()
 
-    def watch(self, watch: Watch | None) -> None:
-        """Start to build whenever `watch` detects a change; even without a watch, retry a build if a retry may do
-        better."""
-        self._threads.start("jieda-watch", partial(self._run, watch))
-
-    def serve_requests(self) -> None:
-        """Start to build whenever a worker requests it."""
-        self._threads.start("jieda-requests", self._answer)
-
-    def stop(self) -> None:
-        """Abandon the build in progress and start no other."""
-        self._stop.set()
-
     def _build(self) -> Built:
         if self._stop.is_set():
             raise BuildAbandoned
-        self._set_status("building")
+        self.report(state="building", reason="", note=self._note)
         started = time.perf_counter()
         try:
             built = self._built = self._builder.build()
         except BuildAbandoned:
-            self._set_status("idle")
+            self.report(state="idle")
             raise
         except BaseException as error:  # whatever it is, the status says that the content is old
             if self._stop.is_set():  # an ending process stops the helpers and threads that a build uses
@@ -253,40 +192,35 @@ class Keeper:
             is_bug = not isinstance(error, EXPECTED)
             log.warning("the build failed: %s; what is served stays the same", error, exc_info=is_bug)
             self._again = isinstance(error, (OSError, FactsUnreadable, ClusterUnavailable))
-            self._set_status("failed", reason_of(error))
+            self.report(state="failed", reason=reason_of(error))
             raise
         self._again = built.lacks_vectors
+        seconds = time.perf_counter() - started
         if built.changed:
-            seconds = time.perf_counter() - started
-            self.status = replace(
-                self.status, builds=self.status.builds + 1, seconds=self.status.seconds + seconds
-            )
-            log.info(
-                "built generation %s in %.2f s: %d entries, %d problems",
-                built.generation[:SHOWN],
-                seconds,
-                built.entries,
-                len(built.problems),
-            )
-        self._set_status("idle", note=BY_WORDS if built.lacks_vectors else "")
+            self.report(builds=self.status.builds + 1, seconds=self.status.seconds + seconds)
+        self.report(state="idle", note=self._note or (BY_WORDS if built.lacks_vectors else ""))
+        self._log_build(built, seconds)
+        return built
+
+    def _log_build(self, built: Built, seconds: float) -> None:
+        name, entries, problems = built.generation[:SHOWN], built.entries, len(built.problems)
+        if built.changed:
+            text = "built generation %s in %.2f s: %d entries, %d problems"
+            log.info(text, name, seconds, entries, problems)
         if built.generation != self._logged:
             for problem in built.problems:
                 log.info("%s", problem)
-            if built.problems:
-                log.warning("the content has %d problems; `jieda check` lists them", len(built.problems))
+            if problems:
+                log.warning("the content has %d problems; `jieda check` lists them", problems)
             self._logged = built.generation
-        return built
 
-    def _set_status(self, state: str, reason: str = "", note: str = "") -> None:
-        note = self._note or note
-        self.status = replace(self.status, state=state, reason=reason, note=note, at=time.time())
+    def report(self, **changes: Any) -> None:
+        """Change fields of the status, for all processes."""
+        self.status = replace(self.status, **changes, at=time.time())
         write_status(self._data, self.status)
 
-    def _note_death(self, reason: str) -> None:
-        self.status = replace(self.status, died=(reason, time.time()), at=time.time())
-        write_status(self._data, self.status)
-
-    def _answer(self) -> None:
+    def answer_requests(self) -> None:
+        """Build whenever a worker requests it, until stopped. Run it in its own thread."""
         done = wanted(self._data)
         while not self._stop.wait(LOOK_AGAIN):
             asked = wanted(self._data)
@@ -301,7 +235,9 @@ class Keeper:
             answer(self._data, given)
             done = asked
 
-    def _run(self, watch: Watch | None) -> None:
+    def follow_content(self, watch: Watch | None) -> None:
+        """Build whenever `watch` detects a change, until stopped; even without a watch, retry a build if a retry may do
+        better. Run it in its own thread."""
         cost, retry = 0.0, 0.0
         while not self._stop.is_set():
             if watch is None:
