@@ -215,7 +215,7 @@ class Knowledge:
     def stop(self) -> None:
         """Stop all that `start` began; a build in progress is abandoned."""
         self._stop.set()
-        self._follower.withdraw()
+        self._follower.announcement.withdraw()
         self._threads.join(2.0)
 
     def reload(self) -> "Future[ReloadOutcome]":

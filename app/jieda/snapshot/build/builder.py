@@ -1,7 +1,7 @@
 """The builder: turns content directories into a generation on disk, computing only what changed since the last one."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -48,7 +48,6 @@ from jieda.snapshot.store.generation import (
     Generation,
     clean,
     generation_folder,
-    generation_names,
     point_to,
     prune,
     read_generation,
@@ -168,12 +167,8 @@ class Builder:
         pointer = read_pointer(self._data)
         before, moved = pointer.generation, pointer.content != tuple(map(str, self._content))
         last = self._last
-        if (
-            last
-            and last.built.generation == before
-            and reading == last.reading
-            and not last.built.lacks_vectors
-        ):
+        same = last and last.built.generation == before and reading == last.reading
+        if last and same and not last.built.lacks_vectors:
             return replace(last.built, changed=False)
         entries, outlines = tools.entries(reading), partial(read_files, tools.resources)
         state = advance(last.state if last else None, reading, entries.vocabulary, outlines)
@@ -186,7 +181,7 @@ class Builder:
             # Also if it replaces a damaged generation of the same name: processes that have that open must reopen.
             point_to(self._data, plan.name, self._content)
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
-        forget_old_facts(tools.resources.facts, plan, reading, self._kept_generations)
+        forget_old_facts(tools.resources, plan, reading)
         lacks_vectors = self._analyzers.embedder is not None and not all(row.meaning for row in rows.values())
         built = Built(
             plan.name, plan.name != before, len(rows), plan.header.problems, reading.folders, lacks_vectors
@@ -234,8 +229,6 @@ class Builder:
         if self._stopping():
             raise BuildAbandoned
 
-    # ---- the parts of a build
-
     def _header(self, tools: BuildTools, entries: EntryFacts, state: ContentState) -> Header:
         corpus, holders = state.corpus, SignatureHolders.of(state.corpus)
         matches, counts = tools.signatures.of(state, holders)
@@ -256,7 +249,3 @@ class Builder:
             images={where: image_name(where, each.content) for where, each in corpus.images.items()},
             drafts=draft_files(corpus.by_id),
         )
-
-    def _kept_generations(self) -> Iterator[Generation]:
-        found = (read_generation(self._data, name) for name in generation_names(self._data))
-        return (generation for generation in found if generation)

@@ -67,11 +67,7 @@ class Helpers:
         self._all = []
 
     def map(
-        self,
-        tasks: Iterable[Task],
-        work: Callable[[Task], Result],
-        worth: int,
-        pause: Callable[[], None],
+        self, tasks: Iterable[Task], work: Callable[[Task], Result], worth: int, pause: Callable[[], None]
     ) -> Iterator[Result]:
         """Yield the result of `work` for each task, in any order. More than `worth` tasks are shared with other
         processes: `work`, tasks and results must be picklable.

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,8 +24,16 @@ from jieda.search.meaning.embedder import Meaning
 from jieda.snapshot.build.entries import file_key
 from jieda.snapshot.build.files import BuildResources, read_again
 from jieda.snapshot.snapshot import WantedIndex
-from jieda.snapshot.store.facts import FactStore, FactsUnreadable, code_version
-from jieda.snapshot.store.generation import IMAGES, INDEX, Generation, new_generation, write_tables
+from jieda.snapshot.store.facts import FactsUnreadable, code_version
+from jieda.snapshot.store.generation import (
+    IMAGES,
+    INDEX,
+    Generation,
+    generation_names,
+    new_generation,
+    read_generation,
+    write_tables,
+)
 from jieda.snapshot.store.records import TELLING, EntryRow, Header, from_json, to_json
 from jieda.taxonomy import facet_values
 
@@ -162,18 +170,18 @@ def index_digest(engine: str, rows: Rows) -> str:
     return total.hexdigest()[:NAME_DIGITS]
 
 
-def forget_old_facts(
-    facts: FactStore, plan: GenerationPlan, reading: Reading, others: Callable[[], Iterable[Generation]]
-) -> None:
+def forget_old_facts(resources: BuildResources, plan: GenerationPlan, reading: Reading) -> None:
     """Delete facts that neither the content nor a generation on disk needs, once there are many of them."""
+    facts = resources.facts
     files = [file for directory in reading.directories for file in directory.editions]
     words = plan.header.background_words
     if len(facts) <= 2 * (len(files) + 6 * len(plan.rows) + len(words)) + SPARE_FACTS:
         return
     kept = {key for row in plan.rows.values() for key in row.keys}
     kept.update(words, (file_key(file.where, file.content) for file in files))
-    for other in others():
-        kept.update(other.header.background_words, (key for row in other.rows() for key in row.keys))
+    for name in generation_names(resources.data):
+        if other := read_generation(resources.data, name):
+            kept.update(other.header.background_words, (key for row in other.rows() for key in row.keys))
     log.info("deleted %d facts that are no longer needed", facts.keep_only(frozenset(kept)))
 
 

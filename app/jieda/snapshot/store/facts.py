@@ -263,27 +263,9 @@ def _open(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
-_PACKAGES = (
-    "content",
-    "analysis",
-    "search",
-    "log",
-    "diagnosis",
-    "snapshot",
-    "cluster",
-    "knowledge",
-)
+_PACKAGES = ("content", "analysis", "search", "log", "diagnosis", "snapshot", "cluster", "knowledge")
 """Packages whose code affects the content of facts or generations."""
-_MODULES = (
-    "entry.py",
-    "signature.py",
-    "taxonomy.py",
-    "han.py",
-    "anchors.py",
-    "log_knowledge.py",
-    "site_texts.py",
-    "colors.py",
-)
+_MODULES = ("entry", "signature", "taxonomy", "han", "anchors", "log_knowledge", "site_texts", "colors")
 _LIBRARIES = ("jieba", "markdown-it-py", "msgspec", "numpy", "pygments", "snowballstemmer")
 """Libraries whose releases may differ in what they make of the same text."""
 
@@ -295,7 +277,7 @@ def code_version() -> str:
     Nobody has to remember to raise a number when the code changes; the first build after an upgrade recomputes
     everything.
     """
-    paths = [PACKAGE / name for name in _MODULES]
+    paths = [PACKAGE / f"{name}.py" for name in _MODULES]
     paths += sorted(
         path
         for name in _PACKAGES

@@ -232,16 +232,18 @@ class Announcement:
     written, nothing is announced."""
 
     def __init__(self, data: Path) -> None:
+        self._path = data / WORKERS / f"{os.getpid()}-{time.time_ns():x}.json"
         self._descriptor = -1
+
+    def start(self) -> None:
+        """Create the file."""
         with contextlib.suppress(OSError):
-            folder = data / WORKERS
-            folder.mkdir(parents=True, exist_ok=True)
-            self._path = folder / f"{os.getpid()}-{time.time_ns():x}.json"
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o660)
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
 
     def say(self, generation: str) -> None:
-        """Announce that this process serves a generation from now on."""
+        """Announce that this process serves a generation from now on; nothing happens before `start`."""
         content = to_json(ServingWorker(os.getpid(), generation))
         with contextlib.suppress(OSError):
             os.pwrite(self._descriptor, content, 0)

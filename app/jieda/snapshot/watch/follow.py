@@ -14,7 +14,6 @@ from jieda.search.index.embedded import EmbeddedIndex
 from jieda.snapshot.snapshot import SHOWN, Analyzers, Opened, Snapshot, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
 from jieda.snapshot.store.generation import (
-    CURRENT,
     Generation,
     GenerationUnreadable,
     Pointer,
@@ -27,7 +26,7 @@ from jieda.snapshot.store.records import RecordUnreadable
 log = logging.getLogger(__name__)
 
 INTERVAL = 0.05
-"""Seconds between two checks of the pointer: one system call each."""
+"""Seconds between two checks of the pointer, a small file."""
 LOOK_AT_FILES = 1.0
 """Seconds between two checks of the memory-mapped files: one system call per file."""
 FIRST_PATIENCE, LONGEST_PATIENCE = 0.2, 60.0
@@ -49,7 +48,7 @@ class Follower:
         self._mend = mend
         self._analyzers = analyzers
         self._facts: FactStore | None = None
-        self._announcement: Announcement | None = None
+        self.announcement = Announcement(data)
         self._snapshot: Snapshot | None = None
         self._at = Pointer()
         """The pointer when the served snapshot was opened."""
@@ -86,7 +85,7 @@ class Follower:
                 self._set_aside(pointer, error)
                 raise
             self._snapshot, self._at, self._files, self.failure = snapshot, pointer, files, ""
-            self._say(pointer.generation)
+            self.announcement.say(pointer.generation)
         log.info("serving generation %s: %d entries", pointer.generation[:SHOWN], len(snapshot.library))
         return True
 
@@ -108,24 +107,15 @@ class Follower:
 
     def announce(self) -> None:
         """Start to announce to other processes which generation this one serves."""
-        self._announcement = Announcement(self._data)
-        self._say(self._at.generation)
-
-    def _say(self, name: str) -> None:
-        if self._announcement is not None:
-            self._announcement.say(name)
-
-    def withdraw(self) -> None:
-        """Withdraw the announcement: to other processes, this one no longer serves."""
-        if self._announcement is not None:
-            self._announcement.withdraw()
+        self.announcement.start()
+        self.announcement.say(self._at.generation)
 
     def follow(self, stop: threading.Event) -> None:
         """Catch up whenever the pointer moves, until stopped. Run it in its own thread."""
-        seen: object = None
+        seen: Pointer | None = None
         patience, again = FIRST_PATIENCE, 0.0
         while not stop.wait(INTERVAL):
-            pointer, at = _stamp(self._data / CURRENT), time.monotonic()
+            pointer, at = read_pointer(self._data), time.monotonic()
             if pointer == seen and at < again:
                 continue
             if pointer != seen or self.failure or self._is_changed():
@@ -175,14 +165,6 @@ def stamps(data: Path, name: str) -> Stamps:
                 status = Path(folder, file).stat()
                 found.append((file, status.st_ino, status.st_size, status.st_mtime_ns))
     return frozenset(found)
-
-
-def _stamp(path: Path) -> object:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
 
 
 LOOK_AGAIN = 2.0
