@@ -19,7 +19,7 @@ import uvicorn
 from jieda.cli import server
 from jieda.cli.logs import log_config
 from jieda.cli.running import run
-from jieda.disk import remove
+from jieda.disk import make_private, remove
 from jieda.errors import SettingsError
 from jieda.feedback import GAPS, VOTES
 from jieda.metrics import DIRECTORY_VARIABLE
@@ -31,7 +31,6 @@ APPLICATION = "jieda.web.app"
 """Imported only by processes that handle requests; one that only starts workers does without."""
 METRICS = "metrics-"
 """Prefix of a folder in the data directory: a hardened container can write nowhere else. A killed server leaves its."""
-SHARED_FILE = 0o660
 
 
 def share_with_group(data: Path) -> None:
@@ -53,8 +52,7 @@ def share_with_group(data: Path) -> None:
     os.umask(0o007)
     for name in (FACTS, VOTES, GAPS):
         # SQLite creates files that the group may only read, and keeps the mode of an existing file.
-        with contextlib.suppress(OSError):
-            os.close(os.open(data / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, SHARED_FILE))
+        make_private(data / name)
 
 
 def parameter(option: Option) -> click.Option:
