@@ -55,7 +55,7 @@ class MissingFacts:
     texts: Facts
 
 
-class Maker:
+class FactMaker:
     """Computes missing facts, also in another process, which makes its own analyzer on first use."""
 
     def __init__(self, vocabulary: Vocabulary, analyzers: Analyzers | None = None) -> None:
@@ -63,7 +63,7 @@ class Maker:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the vocabulary alone."""
-        return Maker, (self._vocabulary,)
+        return FactMaker, (self._vocabulary,)
 
     @cached_property
     def _analyzer(self) -> Analyzer:
@@ -176,7 +176,7 @@ class EntryFacts:
 
     def __init__(self, resources: BuildResources, vocabulary: Vocabulary) -> None:
         self.resources, self._facts = resources, resources.facts
-        self.vocabulary, self._maker = vocabulary, Maker(vocabulary, resources.analyzers)
+        self.vocabulary, self._maker = vocabulary, FactMaker(vocabulary, resources.analyzers)
         self._embedder = resources.analyzers.embedder
         self._known: dict[str, tuple[Prepared, tuple[SampleFile, ...], EntryRow]] = {}
         """The last row of each entry, with what it was made of."""
