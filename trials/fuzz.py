@@ -23,7 +23,8 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from jieda.content.markdown.body import parse_body, render_body
-from jieda.content.read.parse import SourceFile, parse_file
+from jieda.content.read.directory import SourceFile
+from jieda.content.read.parse import parse_file
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings

@@ -122,7 +122,7 @@ BROKEN = {
     ),
     "doubt of an import": (
         {A_EN: error(doubts="['kind: a guess']")},
-        "en/roll/a.md:8: doubt: kind: a guess",
+        "en/roll/a.md:9: doubt: kind: a guess",
     ),
     "Chinese skeleton put to use": (
         {A_ZH: error("## 解决办法\n\n待填：先写命令。\n", "月")},

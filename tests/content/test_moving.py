@@ -299,19 +299,16 @@ def test_the_old_address_leads_to_the_new_one(tmp_path: Path, serve: Callable[..
 
 
 @pytest.mark.slow
-def test_shipped_entries_can_be_moved_and_moved_back(tmp_path: Path) -> None:
-    """That which most others link to, and one of another framework."""
+def test_a_shipped_entry_can_be_moved_and_moved_back(tmp_path: Path) -> None:
+    """That which most others link to, to another framework and back."""
     folder = tmp_path / "content"
     shutil.copytree(CONTENT, folder)
     texts = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.md"))
-    ids = sorted(load_corpus([folder]).by_id, key=lambda each: -texts.count(f"{each.partition('/')[2]}.md"))
-    linked = ids[0]
-    other = next(each for each in ids if each.partition("/")[0] != linked.partition("/")[0])
-    for number, entry_id in enumerate((linked, other)):
-        there = f"{'slime' if entry_id.startswith('roll') else 'roll'}/moved-{number}"
-        move(folder, entry_id, there)
-        assert jieda("check", "--content", folder).stdout == ""
-        move(folder, there, entry_id)
+    linked = max(load_corpus([folder]).by_id, key=lambda each: texts.count(f"{each.partition('/')[2]}.md"))
+    there = f"{'slime' if linked.startswith('roll') else 'roll'}/moved"
+    move(folder, linked, there)
+    assert jieda("check", "--content", folder).stdout == ""
+    move(folder, there, linked)
     assert jieda("check", "--content", folder).stdout == ""
     assert bodies(folder) == bodies(CONTENT)
 

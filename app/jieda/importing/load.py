@@ -18,8 +18,9 @@ from typing import BinaryIO
 from jieda.content.authoring.edition_text import edition_text
 from jieda.content.authoring.source_text import values_of
 from jieda.content.authoring.writing import ContentFolder, digest_of, opened
+from jieda.content.read.directory import SourceFile
 from jieda.content.read.forms import FrontMatter
-from jieda.content.read.parse import SourceFile, parse_file
+from jieda.content.read.parse import parse_file
 from jieda.disk import write_aside
 from jieda.errors import AuthoringError, LoadingError
 from jieda.importing.lines import RefusedLine, read_edition, read_lines, read_object, read_path

@@ -17,10 +17,10 @@ from jieda.content.authoring.writing import Create, Rename, Rewrite, Step
 from jieda.content.markdown.body import Body, parse_body
 from jieda.content.markdown.links import Link, LinkKind, read_link
 from jieda.content.read.corpus import Corpus, FileOutline
-from jieda.content.read.directory import DirectoryListing, list_directory, read_file
+from jieda.content.read.directory import DirectoryListing, SourceFile, list_directory, read_file
 from jieda.content.read.forms import FrontMatter
 from jieda.content.read.gather import entry_id_of
-from jieda.content.read.parse import SourceFile, parse_file
+from jieda.content.read.parse import parse_file
 from jieda.entry import Language
 from jieda.errors import AuthoringError
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jieda.content.markdown.body import PlacedHeading
 from jieda.content.markdown.links import Link, LinkKind
+from jieda.content.read.directory import KnownFile
 from jieda.content.read.forms import FrontMatter
 from jieda.entry import Language
 from jieda.taxonomy import Taxonomy
@@ -89,16 +90,6 @@ Editions = Mapping[Language, Outline]
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    """An image file beside editions. `size`: width and height in pixels, if known."""
-
-    path: Path
-    content: str
-    """SHA-256 of its bytes, in hexadecimal digits."""
-    size: tuple[int, int] | None
-
-
-@dataclass(frozen=True, slots=True)
 class SampleFile:
     """A log that must be diagnosed as its entry, or a background log, which has no entry: its `entry_id` is empty.
     `content`: SHA-256 of its bytes."""
@@ -121,7 +112,7 @@ class Corpus:
     published: Mapping[str, Editions]
     taxonomy: Taxonomy
     samples: Mapping[str, tuple[SampleFile, ...]]
-    images: Mapping[str, Image]
+    images: Mapping[str, KnownFile]
     background: tuple[SampleFile, ...] = ()
 
     @property

@@ -22,15 +22,27 @@ from struct import error, unpack_from
 from typing import Generic, NamedTuple, TypeVar
 
 from jieda.content.markdown.links import IMAGE_TYPES
-from jieda.content.read.parse import MAX_FILE_BYTES, SourceFile
 from jieda.entry import Language, Problem
 
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt", "programs.yaml", "failures.yaml")
 BACKGROUND, BRAND = "background", "site"
 BRAND_TYPES = IMAGE_TYPES | {".svg"}
 LIKE_A_LANGUAGE = re.compile(r"(?:en|zh)[-_]\w+|cn|chs|chinese|english", re.IGNORECASE)
+MAX_FILE_BYTES = 128 << 10
+"""Maximum file size: any Markdown of it is parsed within two seconds. The longest shipped edition has 7 KiB."""
 MAX_OTHER_BYTES = 4 << 20
 """Largest image, log sample or shared file that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file as read from disk. `where` is its path below the content directory, with slashes. `modified` is the file
+    time in seconds since the epoch."""
+
+    where: str
+    path: Path
+    content: bytes
+    modified: float
 
 
 class Stamp(NamedTuple):
@@ -319,6 +331,12 @@ class KnownFile:
     def modified(self) -> float:
         """File time in seconds since the epoch."""
         return self.found.stamp.modified / 1e9
+
+    @property
+    def size(self) -> Size | None:
+        """The size of an image, if known."""
+        width, _, height = self.note.partition("x")
+        return (int(width), int(height)) if height else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 
 from jieda.content.check.findings import repeated_words
 from jieda.content.read.corpus import Editions, Outline
-from jieda.content.read.directory import list_directory, read_file
+from jieda.content.read.directory import SourceFile, list_directory, read_file
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.log_files import FAILURES, PROGRAMS, read_log_knowledge
-from jieda.content.read.parse import SourceFile, UnservableError, decode
+from jieda.content.read.parse import UnservableError, decode
 from jieda.content.read.shared_files import (
     merge_taxonomies,
     pale_colors,

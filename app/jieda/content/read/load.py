@@ -17,6 +17,7 @@ from jieda.content.read.directory import (
     FoundFile,
     KnownFile,
     Reading,
+    SourceFile,
     Stamp,
     content_hash,
     list_directory,
@@ -26,7 +27,7 @@ from jieda.content.read.directory import (
     unreadable,
 )
 from jieda.content.read.gather import GLOSSARY, ReadFile, Vocabulary, entry_id_of, in_order, make_vocabulary
-from jieda.content.read.parse import SourceFile, parse_file
+from jieda.content.read.parse import parse_file
 from jieda.content.read.state import Prepared, advance
 from jieda.entry import Entry, Language, Problem, Sample
 from jieda.log_knowledge import Background

@@ -18,6 +18,7 @@ from typing import Self
 from jieda.content.markdown.body import Body, PlacedHeading, parse_body, render_body
 from jieda.content.markdown.html_writer import Keep
 from jieda.content.read.corpus import LEFT_TO_WRITE, FileOutline
+from jieda.content.read.directory import MAX_FILE_BYTES, SourceFile
 from jieda.content.read.forms import ENTRY_ID, MAX_FRONT_MATTER_BYTES, read_front_matter
 from jieda.content.read.yaml_reader import Fields, YamlError, read_fields
 from jieda.entry import Edition, Language, Problem
@@ -123,23 +124,10 @@ def _is_only_a_link(lines: Sequence[_Line]) -> bool:
     return bool(LINK.search(text)) and len(LETTER.findall(LINK.sub("", text))) < FEWEST_LETTERS
 
 
-MAX_FILE_BYTES = 128 << 10
-"""Maximum file size: any Markdown of it is parsed within two seconds. The longest shipped edition has 7 KiB."""
 MAX_BRACKETS = 5000
 """Each bracket that opens no link costs markdown-it a tenth of a millisecond; nothing else costs that much."""
 
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """A file as read from disk. `where` is its path below the content directory, with slashes. `modified` is the file
-    time in seconds since the epoch."""
-
-    where: str
-    path: Path
-    content: bytes
-    modified: float
 
 
 @dataclass(frozen=True, slots=True)

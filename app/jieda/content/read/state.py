@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import TypeVar
 
 from jieda.content.check.rules import check_entry
 from jieda.content.markdown.links import Link, LinkKind
 from jieda.content.read.corpus import (
     Corpus,
-    Image,
     Outline,
     SampleFile,
     link_fault,
@@ -248,11 +249,7 @@ def _make_corpus(
         published={each: shown for each, editions in by_id.items() if (shown := published(editions))},
         taxonomy=taxonomy,
         samples=samples,
-        images={
-            file.where: Image(file.path, file.content, _size(file.note))
-            for directory in reading.directories
-            for file in directory.images
-        },
+        images={file.where: file for directory in reading.directories for file in directory.images},
         background=background,
     )
     return corpus, problems
@@ -268,28 +265,23 @@ def _read_logs(
     """Return samples by id, background logs, and the problems of both. Those of a later directory replace earlier ones:
     all samples of an id, and background logs of the same path."""
     samples: dict[str, tuple[SampleFile, ...]] = {}
+    background: dict[str, SampleFile] = {}
     for directory in reading.directories:
-        here: dict[str, list[SampleFile]] = defaultdict(list)
-        for file in directory.samples:
-            if not file.note:
-                owner = file.where.removeprefix("samples/").rpartition("/")[0]
-                here[owner].append(SampleFile(owner, file.where, file.path, file.content))
-        samples |= {owner: tuple(files) for owner, files in here.items()}
-    others = [file for directory in reading.directories for file in directory.background]
-    background = {
-        file.where: SampleFile("", file.where, file.path, file.content) for file in others if not file.note
-    }
+        readable = (_sample_file(file) for file in directory.samples if not file.note)
+        samples |= {owner: tuple(files) for owner, files in groupby(readable, attrgetter("entry_id"))}
+        background |= {file.where: _sample_file(file) for file in directory.background if not file.note}
     problems = tuple(
         Problem(file.where, int(file.note), "encoding", "must be UTF-8", served=False)
-        for file in (*(each for directory in reading.directories for each in directory.samples), *others)
+        for directory in reading.directories
+        for file in (*directory.samples, *directory.background)
         if file.note
     )
     return dict(sorted(samples.items())), tuple(background[each] for each in sorted(background)), problems
 
 
-def _size(note: str) -> tuple[int, int] | None:
-    width, _, height = note.partition("x")
-    return (int(width), int(height)) if height else None
+def _sample_file(file: KnownFile) -> SampleFile:
+    folder, _, owner = file.where.rpartition("/")[0].partition("/")
+    return SampleFile(owner if folder == "samples" else "", file.where, file.path, file.content)
 
 
 def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:

@@ -16,6 +16,7 @@ from jieda.content.read.directory import (
     FoundFile,
     KnownFile,
     Reading,
+    SourceFile,
     Stamp,
     content_hash,
     list_directory,
@@ -24,7 +25,6 @@ from jieda.content.read.directory import (
     unreadable,
 )
 from jieda.content.read.history import histories, repository_of
-from jieda.content.read.parse import SourceFile
 from jieda.entry import Problem
 from jieda.errors import GitError
 from jieda.git import Repository

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from jieda.content.read.corpus import Image
-from jieda.content.read.directory import Reading, content_hash
+from jieda.content.read.directory import KnownFile, Reading, content_hash
 from jieda.diagnosis.facts import DiagnosisFacts
 from jieda.disk import make_room, read_plain, write_aside
 from jieda.search.completion import (
@@ -62,7 +61,7 @@ class GenerationPlan:
         return total.hexdigest()[:NAME_DIGITS]
 
 
-def copy_images(data: Path, images: Mapping[str, Image], *, verified: bool) -> None:
+def copy_images(data: Path, images: Mapping[str, KnownFile], *, verified: bool) -> None:
     """Copy every image to a file named by the hash of its content. `verified`: existing copies are checked."""
     folder = data / IMAGES
     folder.mkdir(exist_ok=True)
@@ -73,7 +72,7 @@ def copy_images(data: Path, images: Mapping[str, Image], *, verified: bool) -> N
             write_aside(target, read_again(image.path, where, image.content).content)
 
 
-def _is_copy(target: Path, image: Image) -> bool:
+def _is_copy(target: Path, image: KnownFile) -> bool:
     try:
         return content_hash(read_plain(target)) == image.content
     except OSError:

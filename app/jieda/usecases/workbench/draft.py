@@ -7,8 +7,9 @@ from pathlib import Path
 
 from jieda.content.authoring.source_text import values_of, with_item, with_list, with_stamp, with_value
 from jieda.content.read.corpus import FileOutline
+from jieda.content.read.directory import SourceFile
 from jieda.content.read.forms import ENTRY_ID
-from jieda.content.read.parse import SourceFile, parse_file
+from jieda.content.read.parse import parse_file
 from jieda.entry import Kind, Language
 from jieda.errors import AuthoringError
 

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from jieda.content.authoring.writing import Author
+from jieda.content.read.directory import MAX_FILE_BYTES
 from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
-from jieda.content.read.parse import MAX_FILE_BYTES
 from jieda.entry import Kind, Language
 from jieda.errors import AuthoringError, ContentError, GitError, UnknownEntry
 from jieda.feedback import today
