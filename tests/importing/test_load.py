@@ -187,7 +187,11 @@ WRONG: tuple[tuple[str, dict[str, Any] | str, str], ...] = (
     ("wrong type", line(aliases="x"), "aliases: must be a list"),
     ("number", line(aliases=[5]), "aliases: must be a text"),
     ("no day", line(updated="yesterday"), "updated: must be a day"),
-    ("source without license", line(source=[{"title": "T", "url": "https://e.com/"}]), "source: must have"),
+    (
+        "source without license",
+        line(source=[{"title": "T", "url": "https://e.com/"}]),
+        "source: needs `license`",
+    ),
     ("no source", line(source=[]), "source: is empty"),
     ("bad signature", line(kind="error", signatures=["{int}"]), "signatures: has no literal text"),
     ("no body", line(markdown=None), "markdown: must be the Markdown"),

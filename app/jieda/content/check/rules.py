@@ -195,7 +195,7 @@ def _normalize(name: str) -> str:
 FILE_RULES: Mapping[str, Callable[[Corpus, Outline], Iterable[Violation]]] = {
     "unknown-tag": unknown_tags,
     "kind": unfit_for_kind,
-    "fix": lambda _corpus, file: file.leanings,
+    "fix": lambda _corpus, file: file.outside_references,
     "long-fix": long_fixes,
     "unfinished": unfinished,
     # Doubts that `jieda import` left, until somebody resolves them and deletes the line.

@@ -22,9 +22,9 @@ class FileOutline:
     """The part of an outline that depends only on a file's bytes and path; it is stored under their hash.
 
     `lines`: line of every front matter field; `code`: code spans and blocks in order, as written; `unfinished`: lines
-    that still have text of the skeleton; `leanings`: line and message where the fix relies on anything outside it;
-    `fix_words`: length of the fix without code blocks and tables; `fix_names_no_option`: the fix names neither its
-    framework nor anything that looks like an option.
+    that still have text of the skeleton; `outside_references`: line and message where the fix relies on anything
+    outside it; `fix_words`: length of the fix without code blocks and tables; `fix_names_no_option`: the fix names
+    neither its framework nor anything that looks like an option.
     """
 
     id: str
@@ -40,7 +40,7 @@ class FileOutline:
     first_line: int
     starts_with_section: bool
     unfinished: tuple[int, ...]
-    leanings: tuple[tuple[int, str], ...]
+    outside_references: tuple[tuple[int, str], ...]
     fix_words: int
     fix_names_no_option: bool
 

@@ -22,6 +22,7 @@ from jieda.content.read.directory import MAX_FILE_BYTES, SourceFile
 from jieda.content.read.forms import ENTRY_ID, MAX_FRONT_MATTER_BYTES, read_front_matter
 from jieda.content.read.yaml_reader import Fields, YamlError, read_fields
 from jieda.entry import Edition, Language, Problem
+from jieda.han import HAN, count_han
 
 FENCE = re.compile(r"\s*(```|~~~)")
 CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
@@ -41,7 +42,7 @@ FILE = re.compile(r"[\w-]\.[a-z]\w{0,5}\b|/|\b(?:file|script|yaml|json)\b|文件
 
 OPTION = re.compile(r"`[^`]*(?:--\w|\w_\w|\w[=:])[^`]*`")
 """Code with a flag, a name of several words, or a value in it."""
-HAN = re.compile(r"[㐀-鿿]")
+_HAN = re.compile(f"[{HAN}]")
 LIST_MARK = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 HAN_PER_WORD = 2
 """A Chinese word has about two characters."""
@@ -88,7 +89,7 @@ class Fix:
                 lines.append(_Line(number, text, CODE_SPAN.sub("", text)))
         return cls(tuple(lines), has_code)
 
-    def leanings(self) -> Iterator[tuple[int, str]]:
+    def outside_references(self) -> Iterator[tuple[int, str]]:
         """Yield line and message for each place where the fix relies on the rest of its page or on another page."""
         names_file = any(FILE.search(line.text) for line in self.lines)
         if self.lines and not self.has_code and _is_only_a_link(self.lines):
@@ -109,8 +110,8 @@ class Fix:
             if not line.text.lstrip().startswith("|")
         )
         text = LINK_TARGET.sub("]", CODE_SPAN.sub(" code ", "\n".join(prose)))
-        others = [word for word in HAN.sub(" ", text).split() if re.search(r"\w", word)]
-        return len(others) + -(-len(HAN.findall(text)) // HAN_PER_WORD)
+        others = [word for word in _HAN.sub(" ", text).split() if re.search(r"\w", word)]
+        return len(others) + -(-count_han(text) // HAN_PER_WORD)
 
     def names_no_option(self, framework: str) -> bool:
         """Whether the fix is not empty and names neither its framework nor anything that looks like an option."""
@@ -214,7 +215,7 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
         first_line=body.first_line,
         starts_with_section=body.starts_with_section,
         unfinished=unfinished,
-        leanings=tuple(fix.leanings()),
+        outside_references=tuple(fix.outside_references()),
         fix_words=fix.words,
         fix_names_no_option=fix.names_no_option(framework),
     )
