@@ -138,7 +138,7 @@ def known_tag(facet: str, value: str, taxonomy: Taxonomy) -> str:
     tags, folded = taxonomy.facet(facet), value.casefold()
     found = value if value in tags else next((each for each in tags if each.casefold() == folded), None)
     if found is None:
-        raise UnknownTag(facet=facet, value=value[:100])
+        raise UnknownTag(facet=facet, value=value[:100], known=", ".join(tags))
     return found
 
 

@@ -231,6 +231,16 @@ def test_the_language_is_the_one_asked_for_else_that_of_the_query_else_english(a
             {"id": "jieda://entry/ROLL/Node2PG-KeyError", "section": "FIX", "lang": None},
             {"id": CALLS["read"]["id"], "section": "fix"},
         ),
+        (
+            "read",
+            {"id": "https://faq.example.com/kb/zh/entries/roll/node2pg-keyerror#fix"},
+            {"id": CALLS["read"]["id"], "lang": "zh"},
+        ),
+        (
+            "read",
+            {"id": "http://localhost:8000/api/v1/entries/roll/node2pg-keyerror.md"},
+            {"id": CALLS["read"]["id"]},
+        ),
         ("diagnose", {"text": ENGLISH_LOG, "framework": "ROLL"}, {"text": ENGLISH_LOG, "framework": "roll"}),
         (
             "report_outcome",

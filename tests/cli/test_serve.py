@@ -4,6 +4,7 @@ import os
 import socket
 import stat
 import subprocess
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -123,6 +124,20 @@ def test_a_broken_taxonomy_ends_the_start_with_file_and_line(tmp_path: Path, wor
     assert ended.returncode == 2
     assert "taxonomy.yaml:" in ended.stderr
     assert "Traceback" not in ended.stderr
+    assert "serve" not in ended.stderr.replace("jieda serve", ""), "nothing was served before"
+
+
+def test_a_server_that_is_stopped_while_it_builds_ends_quietly(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    environ = environment(variables({"port": str(free_port()), "data": str(data)}))
+    started = subprocess.Popen([*COMMAND, "serve"], env=environ, stderr=subprocess.PIPE, encoding="utf-8")
+    while not ((data / "builder.json").exists() and "building" in (data / "builder.json").read_text()):
+        assert started.poll() is None
+        time.sleep(0.01)
+    started.terminate()
+    _, printed = started.communicate()
+    assert started.returncode == 0
+    assert "Traceback" not in printed
 
 
 def test_a_host_that_does_not_exist_is_told_as_such(tmp_path: Path) -> None:

@@ -92,6 +92,12 @@ def test_a_file_that_cannot_be_served_is_reported_and_the_rest_is_served(
     ]
 
 
+@pytest.mark.parametrize("title", ["Error: it stops", "'unclosed", "[Errno 24] Too many open files"])
+def test_a_title_that_needs_quotes_is_told_to_have_them(tmp_path: Path, title: str) -> None:
+    library = load(tmp_path, {"en/roll/a.md": edition("A").replace("title: 'A'", f"title: {title}")})
+    assert "quote values that contain `: `, quotes or brackets" in only_problem(library, "yaml")[2]
+
+
 @pytest.mark.parametrize(
     "name", ["Upper.md", "under_score.md", "-dash.md", "dot.dot.md", "空.md", "a" * 81 + ".md", ".md.md"]
 )

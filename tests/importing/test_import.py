@@ -162,6 +162,13 @@ def test_doubts_are_said_in_the_language_of_the_draft(desk: Desk) -> None:
     assert "- 'alone: no Chinese page has this question" in desk.read("en/roll/free.md")
 
 
+def test_a_page_of_one_language_lacks_no_other(desk: Desk) -> None:
+    desk.run("--zh", str(desk.zh))
+    drafts = [desk.read(name) for name in desk.files() if name.startswith("zh/") and name.endswith(".md")]
+    assert drafts
+    assert not any("alone:" in draft for draft in drafts)
+
+
 def test_images_beside_the_page_are_copied_and_others_become_links(desk: Desk) -> None:
     desk.both("--url-en", "https://example.com/en/faq.md")
     text = desk.read("en/roll/resume.md")

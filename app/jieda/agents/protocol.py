@@ -137,7 +137,7 @@ class Handlers:
 async def _protocol_error(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
     """Return the error with a tool's message: clients can correct an unknown entry, but nothing else."""
     code = types.INVALID_PARAMS if tools.names_no_entry(error) else types.INTERNAL_ERROR
-    return MCPError(code, await tools.failure(context, error, lang), {"uri": uri} if uri else None)
+    return MCPError(code, tools.failure(context, error, lang), {"uri": uri} if uri else None)
 
 
 def _tool(tool: tools.Tool) -> types.Tool:

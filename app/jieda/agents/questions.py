@@ -20,6 +20,8 @@ LANGUAGE_SAMPLE = 8000
 CHINESE_SHARE = 0.2
 """Share of Han characters among the letters of a log from which Chinese is assumed: one sample must not suffice."""
 
+PAGE = r".*/(?:(en|zh)|api/v1)/entries/([^/]+)/([^/]+?)(?:\.md)?"
+"""The path of the page of an entry, or of its API address."""
 _LETTER = re.compile(r"[^\W\d_]")
 _NOT_GIVEN = (None, "")
 
@@ -45,17 +47,18 @@ def known_language(tag: str) -> Language | None:
 
 
 def parse_address(uri: str) -> tuple[str, Language] | None:
-    """Return the id and the language that the address of a resource names, such as `jieda://entry/roll/a?lang=zh`; None
-    for any other text."""
+    """Return the id and the language that an address names: of a resource, `jieda://entry/roll/a?lang=zh`, or of the
+    page of an entry, `https://faq.example.com/zh/entries/roll/a`; None for any other text."""
     try:
         parts = urlsplit(uri)
     except ValueError:  # a malformed host, such as a single bracket
         return None
-    path = re.fullmatch(r"/([^/]+)/([^/]+)", parts.path)
-    if parts.scheme != "jieda" or parts.netloc != "entry" or path is None:
+    is_resource = parts.scheme == "jieda" and parts.netloc == "entry"
+    path = re.fullmatch(r"()/([^/]+)/([^/]+)" if is_resource else PAGE, parts.path)
+    if path is None or not (is_resource or parts.netloc):
         return None
-    lang = known_language(parse_qs(parts.query).get("lang", [""])[0])
-    return f"{unquote(path[1])}/{unquote(path[2])}", lang or Language.EN
+    lang = known_language(path[1] or parse_qs(parts.query).get("lang", [""])[0])
+    return f"{unquote(path[2])}/{unquote(path[3])}", lang or Language.EN
 
 
 Lang = Annotated[

@@ -18,7 +18,6 @@ from jieda.errors import (
     RemoteRefusal,
     RequestError,
     UnknownEntry,
-    UnknownTag,
     frames_of,
 )
 from jieda.presentation import schemas
@@ -149,7 +148,7 @@ async def call(context: Context, name: str, arguments: Mapping[str, Any]) -> Out
         answer = await tool.run(context, asked)
         return Outcome(tool.text(answer, t), answer)
     except JiedaError as error:
-        return Outcome(await failure(context, error, asked.reply_lang), None)
+        return Outcome(failure(context, error, asked.reply_lang), None)
     except Exception as error:  # noqa: BLE001 - whatever it is: the agent gets an answer, the operator a line
         ERRORS.error("%s", frames_of(error))
         return Outcome(t("problem.internal.detail"), None)
@@ -171,13 +170,10 @@ def names_no_entry(error: JiedaError) -> bool:
     return refused or isinstance(error, UnknownEntry)
 
 
-async def failure(context: Context, error: JiedaError, lang: Language) -> str:
+def failure(context: Context, error: JiedaError, lang: Language) -> str:
     """Describe an error and its remedy, in a sentence or two."""
     t = context.words(lang)
     match error:
-        case UnknownTag():
-            tags = await context.client.tags(str(error.arguments["facet"]), lang)
-            hint = t("agents.error.tag", known=", ".join(tag.id for tag in tags))
         case UnknownEntry():
             hint = t("agents.error.entry")
         case BadParameter():

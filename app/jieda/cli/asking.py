@@ -12,7 +12,6 @@ from jieda import api
 from jieda.client.client import Client
 from jieda.client.local import Local
 from jieda.client.remote import Remote
-from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
 from jieda.settings import Settings
 
@@ -32,22 +31,17 @@ def local_client(directories: tuple[Path, ...], **given: str) -> Local:
     return client
 
 
-def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:
+def ask(question: Coroutine[Any, Any, T]) -> T:
     """Return the result of a query. Raises click.UsageError for an unknown tag or invalid version, and JiedaError."""
-
-    async def explain_refusal() -> T:
-        try:
-            return await question
-        except UnknownTag as error:
-            facet, value = str(error.arguments["facet"]), error.arguments["value"]
-            known = ", ".join(tag.id for tag in await client.tags(facet, Language.EN))
-            raise click.UsageError(
-                f"unknown {facet.replace('_', ' ')} {value!r}; choose from {known}"
-            ) from error
-        except BadVersion as error:
-            value = error.arguments["value"]
-            raise click.UsageError(
-                f"{value!r} is not a program with a version, such as '<framework> 0.2.4'"
-            ) from error
-
-    return asyncio.run(explain_refusal())
+    try:
+        return asyncio.run(question)
+    except UnknownTag as error:
+        facet, value, known = (error.arguments[name] for name in ("facet", "value", "known"))
+        raise click.UsageError(
+            f"unknown {str(facet).replace('_', ' ')} {value!r}; choose from {known}"
+        ) from error
+    except BadVersion as error:
+        value = error.arguments["value"]
+        raise click.UsageError(
+            f"{value!r} is not a program with a version, such as '<framework> 0.2.4'"
+        ) from error

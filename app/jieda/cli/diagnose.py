@@ -174,7 +174,7 @@ def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[s
     for chunk in read_chunks(file):
         log.feed(chunk)
     _refuse_empty(log.size)
-    found = ask(client, diagnose_log(client.service, log.extract(), options.lang, options.framework))
+    found = ask(diagnose_log(client.service, log.extract(), options.lang, options.framework))
     t, told = client.shapers.words(options.lang), client.shapers.of(found.snapshot, options.lang)
     if options.form in FORMS:
         answer = FORMS[options.form](told.diagnosis(found.diagnosis), t, options.where)
@@ -191,7 +191,7 @@ def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[s
     """Return output and confidence, using a server's REST API."""
     if options.form in FORMS:
         text = log.decode("utf-8", errors="replace")
-        found = ask(server, server.diagnose(text, options.lang, options.framework))
+        found = ask(server.diagnose(text, options.lang, options.framework))
         words = Translations.load().words(options.lang)
         confidence = found.matches[0].confidence.value if found.matches else ""
         return FORMS[options.form](found, words, options.where), confidence

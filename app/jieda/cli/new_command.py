@@ -73,7 +73,7 @@ def _from_log(file: Path, directories: tuple[Path, ...], wanted: DraftRequest, *
     if not log:
         raise click.UsageError("the log is empty")
     client = local_client(directories)
-    found = ask(client, diagnose(client.service, log, Language.EN, wanted.framework)).diagnosis
+    found = ask(diagnose(client.service, log, Language.EN, wanted.framework)).diagnosis
     if found.verdict is Verdict.KNOWN and not force:
         match = found.matches[0]
         click.echo(f"{match.entry.id} already explains this log ({match.confidence}): {match.edition.title}")

@@ -71,7 +71,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     shown = Language(lang) if lang else language_of(query)
     filters = Filters(**chosen)
     client = client_of(url, directories)
-    found = ask(client, client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
+    found = ask(client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
@@ -154,7 +154,7 @@ def read(  # noqa: PLR0913 - one parameter for each option
     shown = Language(lang) if lang else terminal_language()
     client = client_of(url, directories)
     try:
-        entry = ask(client, client.read(entry_id, shown))
+        entry = ask(client.read(entry_id, shown))
     except UnknownEntry:
         click.echo(f"jieda: no entry {entry_id!r}; find one with jieda search", err=True)
         context.exit(1)

@@ -195,6 +195,8 @@ def _error_doubts(
 
 def _pair_doubts(lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt]:
     other = candidate.found.get(lang.other)
+    if lang.other not in candidate.pair.pages:
+        return
     if other is None:
         yield doubt("alone", other=_NAMES[lang][lang.other])
     elif not candidate.sure:

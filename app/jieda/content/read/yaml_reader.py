@@ -14,6 +14,8 @@ MAX_DEPTH = 8
 """Deepest nesting of lists and mappings; our formats need four."""
 
 MAX_KEY_CHARS = 200
+REMEDY = "indent with spaces, and quote values that contain `: `, quotes or brackets"
+"""What mends nearly every text that the parser refuses, whose messages speak of its inner state."""
 
 
 class YamlError(ValueError):
@@ -108,7 +110,7 @@ def _read(text: str, first_line: int) -> Node:
         # At the end of the text the parser may report the line after it.
         last = text.rstrip().count("\n")
         line = first_line + (min(int(mark.line), last) if mark else 0)
-        raise YamlError(line, error.problem or "is not YAML") from error
+        raise YamlError(line, f"{error.problem or 'is not YAML'}: {REMEDY}") from error
     except yaml.YAMLError as error:
         # A character that YAML forbids: the error has only an offset, but its message shows the character.
         raise YamlError(first_line, str(error).splitlines()[0]) from error

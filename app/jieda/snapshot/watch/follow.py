@@ -98,10 +98,12 @@ class Follower:
 
     def _set_aside(self, pointer: Pointer, error: BaseException) -> None:
         """Set a damaged generation aside, so that the next build writes it again."""
-        log.warning("generation %s cannot be opened: %s", pointer.generation[:SHOWN] or "(none)", error)
+        if not pointer.generation:
+            return
+        log.warning("generation %s cannot be opened: %s", pointer.generation[:SHOWN], error)
         folder = generation_folder(self._data, pointer.generation)
         passing = isinstance(error, FactsUnreadable) and error.passing
-        if folder.is_dir() and pointer.generation and not passing and read_pointer(self._data) == pointer:
+        if folder.is_dir() and not passing and read_pointer(self._data) == pointer:
             with contextlib.suppress(OSError):
                 set_aside(folder)
 

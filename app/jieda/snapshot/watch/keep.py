@@ -183,14 +183,14 @@ class Keeper:
         started = time.perf_counter()
         try:
             built = self._built = self._builder.build()
-        except BuildAbandoned:
+        except (BuildAbandoned, SystemExit, KeyboardInterrupt):
             self.report(state="idle")
             raise
         except BaseException as error:  # whatever it is, the status says that the content is old
             if self._stop.is_set():  # an ending process stops the helpers and threads that a build uses
                 raise BuildAbandoned from error
             is_bug = not isinstance(error, EXPECTED)
-            log.warning("the build failed: %s; what is served stays the same", error, exc_info=is_bug)
+            log.warning("the build failed: %s", error, exc_info=is_bug)
             self._again = isinstance(error, (OSError, FactsUnreadable, ClusterUnavailable))
             self.report(state="failed", reason=reason_of(error))
             raise
