@@ -50,7 +50,7 @@ def _import(marked: Marked, folder: Path, framework: str) -> Iterator[tuple[str,
         marked.files, (), {lang: f"https://example.com/{lang}/{marked.doc}.md" for lang in Language}
     )
     request = ImportRequest(given, (folder,), framework, LICENSE)
-    found = plan_import(request, lambda numbers, _total: numbers)
+    found = plan_import(request)
     found.write(folder)
     for proposal in found.new:
         for place in _places(proposal):

@@ -172,7 +172,7 @@ def _import(marked: Marked, directory: Path) -> ImportPlan:
         marked.files, (), {lang: f"https://example.com/{lang}/page.md" for lang in Language}
     )
     request = ImportRequest(given, (directory,), framework, "Apache-2.0")
-    found = plan_import(request, lambda numbers, _total: numbers)
+    found = plan_import(request)
     found.write(directory)
     return found
 

@@ -26,11 +26,11 @@ def sent(one: Document) -> dict[str, Any]:
 
 
 def test_features_are_weighted_frequencies_under_names_that_the_cluster_finds() -> None:
-    one = replace(HELD, zones={"title_en": {"t:a": 2}, "body_en": {"t:a": 1, "x:1.5": 1, "x:50%": 1}})
+    one = replace(HELD, zones={"title_en": {"t:a": 2}, "body_zh": {"t:a": 1, "x:1.5": 1, "x:50%": 1}})
     zones, kinds = WEIGHTING.zones, WEIGHTING.kinds
     title, body = (
         one.weight / (1 - one.b + one.b * length / one.pivot)
-        for one, length in ((zones["title_en"], 2), (zones["body_en"], 3))
+        for one, length in ((zones["title_en"], 2), (zones["body_zh"], 3))
     )
     assert sent(one)["features"] == pytest.approx(
         {

@@ -3,10 +3,10 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -23,6 +23,8 @@ from jieda.importing.sources import ImportSources
 from jieda.importing.threads import read_threads
 from jieda.locales.translations import Translations
 from jieda.settings import content_directories
+
+T = TypeVar("T")
 
 MAX_TITLE = 60
 
@@ -122,16 +124,7 @@ def _row_data(row: PlanRow) -> dict[str, Any]:
             }
             for lang, question in candidate.found.items()
         },
-        "changes": [
-            {
-                "lang": change.lang,
-                "then": change.then,
-                "now": change.now,
-                "standing": change.standing,
-                "line": change.line,
-            }
-            for change in row.changes
-        ],
+        "changes": [asdict(change) for change in row.changes],
     }
 
 
@@ -229,8 +222,8 @@ class ProgressBar:
         t = translator(lang)
         self._labels = iter((t(f"reading.{first}"), t("reading.drafts")))
 
-    def __call__(self, numbers: Iterable[int], total: int) -> Iterator[int]:
-        with click.progressbar(numbers, length=total, label=next(self._labels, ""), file=sys.stderr) as bar:
+    def __call__(self, items: Sequence[T], /) -> Iterator[T]:
+        with click.progressbar(items, label=next(self._labels, ""), file=sys.stderr) as bar:
             yield from bar
 
 
@@ -250,9 +243,7 @@ def _import_threads(file: Path, options: Options) -> int:
     groups = group_threads(snapshot, diagnose_threads(snapshot, content, threads, framework, progress))
     drafter = Drafter(content, framework, groups, datetime.now(UTC).date())
     open_groups = [group for group in groups if not group.entry]
-    drafts = [
-        drafter.draft(open_groups[place]) for place in progress(range(len(open_groups)), len(open_groups))
-    ]
+    drafts = [drafter.draft(group) for group in progress(open_groups)]
     steps = [
         Create(chosen[-1] / where, text.encode()) for each in drafts for where, text in each.files.items()
     ]

@@ -6,7 +6,7 @@ their texts are similar in meaning (docs/importing.md). The most common problems
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -21,6 +21,7 @@ from jieda.diagnosis.facts import WordReader
 from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import SlugAllocator, finders_of, shape_of
 from jieda.entry import Kind, Sample, Source
+from jieda.importing.plan import Progress
 from jieda.importing.threads import Comment, Thread, solution
 from jieda.search.answers import SearchRequest
 from jieda.search.meaning.embedder import NotEmbedded, similar_pairs
@@ -42,8 +43,6 @@ MOST_LOGS = 3
 SHAPE_CHARS = 100
 """Characters of error lines by which threads are distinguished."""
 UNKNOWN_LICENSE = "NOASSERTION"
-
-Progress = Callable[[Iterable[int], int], Iterator[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +94,14 @@ class ThreadDraft:
 
 
 def diagnose_threads(
-    snapshot: Snapshot, content: Loaded, threads: Sequence[Thread], framework: str, progress: Progress
+    snapshot: Snapshot, content: Loaded, threads: Sequence[Thread], framework: str, progress: Progress = iter
 ) -> tuple[ReadThread, ...]:
     """Return every thread with its diagnosis and the entry that answers it."""
     cited = {
         source.url.partition("#")[0]: file.id for file in content.corpus.files for source in file.front.source
     }
     found = []
-    for place in progress(range(len(threads)), len(threads)):
-        thread = threads[place]
+    for thread in progress(threads):
         diagnosis = judge(snapshot, SearchRequest(thread.logs), framework)
         entry = cited.get(thread.url) or _answering_entry(snapshot, thread, diagnosis, framework)
         found.append(ReadThread(thread, diagnosis, _shape(thread, diagnosis), entry))

@@ -7,16 +7,13 @@ k1 is tf~ / (k1 + tf~); the boosts include our own idf, so that shards don't mat
 
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
-from jieda.search.index.document import EDITION, ZONES, Document
+from jieda.search.index.document import EDITION, Document
 from jieda.search.index.protocol import Lexicon
 from jieda.search.query.words import Alternative, Clause, WeightedTerm
 from jieda.search.rank.scoring import idf
@@ -98,19 +95,11 @@ def index_body(shape: Shape) -> dict[str, object]:
 
 def source_of(document: Document) -> str:
     """Return the JSON of a document, with terms by weighted frequency in the precision of the cluster."""
-    zones = [document.zones.get(zone, {}) for zone in ZONES]
-    norms = WEIGHTING.norms([sum(counts.values()) for counts in zones])
-    weights = (np.array([WEIGHTING.zones[zone].weight for zone in ZONES]) / norms).tolist()
-    frequencies: defaultdict[str, float] = defaultdict(float)
-    for counts, weight in zip(zones, weights, strict=True):
-        for term, count in counts.items():
-            frequencies[term] += weight * count
-    kinds = WEIGHTING.kinds
+    frequencies = WEIGHTING.frequencies(document.zones)
     fields = {
         "id": document.id,
         "features": {
-            feature_name(term): float(f"{max(found * kinds.get(term[0], 1.0), SMALLEST):.4g}")
-            for term, found in frequencies.items()
+            feature_name(term): float(f"{max(found, SMALLEST):.4g}") for term, found in frequencies.items()
         },
         "terms": list(map(stored_term, frequencies)),
         "keys": list(map(stored_term, document.keys)),

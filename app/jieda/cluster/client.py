@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from jieda.cluster.node import Access, Node, NodeAnswer, NodeFailed, context_of
+from jieda.cluster.node import Access, Node, NodeAnswer, NodeFailed, NodeRequest, context_of
 from jieda.errors import ClusterUnavailable
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,6 @@ class Cluster:
         """Raises OSError if the file of certificates cannot be read."""
         context = context_of(access)
         self._nodes = [Node(url, access, context) for url in access.urls]
-        self._failed = [0.0] * len(self._nodes)
         self._turn = itertools.count()
         self._timeout = access.timeout
         self._closed_until = 0.0
@@ -61,11 +60,11 @@ class Cluster:
     def ask(self, method: str, path: str, body: object = None, patience: float = 0.0) -> Any:
         """Return the decoded answer to one request; a loader waits `patience` seconds. Raises ClusterUnavailable."""
         data = None if body is None else json.dumps(body).encode()
-        return self._decode(self._send(method, path, data, JSON, patience))
+        return self._decode(self._send(NodeRequest(method, path, data, JSON), patience))
 
     def bulk(self, path: str, lines: bytes, patience: float) -> Any:
         """Send lines of JSON that change something; return the answer. Raises ClusterUnavailable."""
-        return self._decode(self._send("POST", path, lines, LINES, patience))
+        return self._decode(self._send(NodeRequest("POST", path, lines, LINES), patience))
 
     def searches(self, index: str, bodies: Sequence[object], patience: float = 0.0) -> list[dict[str, Any]]:
         """Run several searches of one index in one request; each answer includes every shard.
@@ -74,10 +73,11 @@ class Cluster:
         """
         head = json.dumps({"index": index, "allow_partial_search_results": False})
         lines = "".join(f"{head}\n{json.dumps(body)}\n" for body in bodies).encode()
+        request = NodeRequest("POST", MSEARCH, lines, LINES)
         deadline = time.monotonic() + (patience or 2 * self._timeout)
         while True:
             try:
-                answer = self._decode(self._send("POST", MSEARCH, lines, LINES, patience))
+                answer = self._decode(self._send(request, patience))
                 return [_check_whole(one) for one in answer["responses"]]
             except Incomplete as error:
                 if time.monotonic() > deadline:
@@ -89,41 +89,37 @@ class Cluster:
         for node in self._nodes:
             node.close()
 
-    def _send(
-        self, method: str, path: str, body: bytes | None, headers: dict[str, str], patience: float
-    ) -> NodeAnswer:
+    def _send(self, request: NodeRequest, patience: float) -> NodeAnswer:
         """Try nodes until one answers: each at most twice, or with `patience` for that many seconds."""
         if not patience and time.monotonic() < self._closed_until:
             raise ClusterUnavailable(self._failure)
         deadline = time.monotonic() + (patience or 2 * self._timeout)
         timeout = patience / 2 or self._timeout
         reason = ""
-        for number in itertools.cycle(self._nodes_in_turn()) if patience else self._nodes_in_turn() * 2:
+        for node in itertools.cycle(self._nodes_in_turn()) if patience else self._nodes_in_turn() * 2:
             if time.monotonic() > deadline:
                 break
             try:
-                answer = self._nodes[number].ask(method, path, body, headers, timeout)
+                answer = node.ask(request, timeout)
             except NodeFailed as error:
                 reason = str(error)
-                self._failed[number] = time.monotonic()
+                node.failed = time.monotonic()
                 if patience:
                     time.sleep(PAUSE)
                 continue
             if answer.status not in PASSING:
-                self._failed[number] = 0.0
+                node.failed = 0.0
                 self._note_success()
                 return answer
             reason = f"busy, or without a manager ({answer.status})"
             time.sleep(PAUSE)
         raise self._note_failure(reason)
 
-    def _nodes_in_turn(self) -> list[int]:
+    def _nodes_in_turn(self) -> list[Node]:
         """Return the nodes in turn, recently failed ones last."""
-        count = len(self._nodes)
-        first = next(self._turn) % count
-        now = time.monotonic()
-        turn = [(first + step) % count for step in range(count)]
-        return sorted(turn, key=lambda number: now - self._failed[number] < SET_ASIDE)
+        first, now = next(self._turn) % len(self._nodes), time.monotonic()
+        turn = self._nodes[first:] + self._nodes[:first]
+        return sorted(turn, key=lambda node: now - node.failed < SET_ASIDE)
 
     def _note_success(self) -> None:
         if self._failure:

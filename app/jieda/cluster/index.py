@@ -1,7 +1,7 @@
 """An index in an OpenSearch cluster, which selects a window of candidates; local columns judge them."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +25,6 @@ from jieda.cluster.bodies import (
 from jieda.cluster.client import Cluster, Refused
 from jieda.errors import ClusterUnavailable
 from jieda.search.index.array_file import read_signed, write_signed
-from jieda.search.index.collection import FacetColumns
 from jieda.search.index.document import Weighting
 from jieda.search.index.embedded import EmbeddedIndex, Pool, pool_rows
 from jieda.search.index.protocol import (
@@ -46,66 +45,40 @@ ROUNDING = 1 - 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterCounts:
-    """How to count answers beyond the window: `coverage` are queries whose scores add up to the weight that a document
-    covers, `weight` is the total weight, `ask` sends a counting request."""
+class CandidateWindow:
+    """The documents that the cluster selected for a lookup, by ascending `numbers` in the whole index."""
 
-    coverage: Sequence[Body]
-    weight: float
-    ask: Callable[[Body], Body]
+    numbers: Numbers
     among: Sequence[Body]
     """Filters of the query language and of required phrases."""
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateWindow:
-    """The selected documents, by ascending `numbers` in the whole index; `ids` and `facets` are of the whole index."""
-
-    ids: Sequence[str]
-    facets: FacetColumns
-    numbers: Numbers
-
-    def passing(self, filters: Filters, without: str = "") -> Mask:
-        """Return the mask of those that pass all filters but the one on the facet `without`."""
-        mask = self.facets.passing(filters, without)
-        return np.ones(len(self.numbers), np.bool_) if mask is None else mask[self.numbers]
-
-    def counts(self, facet: str, among: Mask) -> dict[str, int]:
-        """Count the documents `among` them that have each value of a facet."""
-        mask = np.zeros(self.facets.size, np.bool_)
-        mask[self.numbers[among]] = True
-        return self.facets.counts(facet, mask)
+    complete: bool
+    """Whether no document outside matches anything."""
+    dropped: bool
+    """Whether no document holds the required phrases; otherwise all in the window do."""
 
 
 class ClusterResult:
     """Implements `protocol.LookupResult`."""
 
-    def __init__(  # noqa: PLR0913 - what was found, and how the rest is counted
-        self,
-        wanted: Lookup,
-        window: CandidateWindow,
-        pools: Sequence[Pool],
-        columns: Columns,
-        counting: ClusterCounts,
-        *,
-        complete: bool,
-        dropped: bool,
-    ) -> None:
-        """`dropped`: no document holds the required phrases; otherwise all in the window do. `complete`: no document
-        outside the window matches anything. Raises ClusterUnavailable."""
-        self.columns = columns
-        self.phrases_dropped = dropped
-        self._wanted, self._window, self._pools = wanted, window, pools
-        self._counting, self._complete = counting, complete
+    def __init__(self, index: "ClusterIndex", wanted: Lookup, window: CandidateWindow) -> None:
+        """Raises ClusterUnavailable."""
+        self._index, self._wanted, self._window = index, wanted, window
+        self._pools = [index.pool_among(variants, window.numbers) for variants in wanted.pools]
+        self.columns = index.columns(wanted, window.numbers, self._pools)
+        self.phrases_dropped = window.dropped
         self._totals: dict[Filters, int] = {}
         self._facets: dict[str, dict[str, int]] = {}
-        self._standings = wanted.judge(columns)
+        self._standings = wanted.judge(self.columns)
         self._best = float(self._standings.coverage.max(initial=0.0))
-        if not complete:
+        if not window.complete:
+            self._coverage, self._weight = coverage_queries(wanted.clauses, index.word_weights)
             self._count_beyond_window()
-        passing = window.passing(wanted.filters)
-        self.answers = self._take_best(self._standings.answering & passing, wanted.window)
-        self.near = self._take_best(self._standings.near & passing, wanted.near)
+        self._answering = np.zeros(len(index.collection), np.bool_)
+        self._answering[window.numbers] = self._standings.answering
+        passing = index.facets.passing(wanted.filters)
+        inside = True if passing is None else passing[window.numbers]
+        self.answers = self._take_best(self._standings.answering & inside, wanted.window)
+        self.near = self._take_best(self._standings.near & inside, wanted.near)
 
     def _count_beyond_window(self) -> None:
         """Count in the whole index. If a document outside the window has a higher coverage, which raises the threshold
@@ -123,26 +96,25 @@ class ClusterResult:
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """Count the answers that pass each of `filters`. Raises ClusterUnavailable."""
-        if self._complete:
-            answering = self._standings.answering
-            return tuple(int((answering & self._window.passing(one)).sum()) for one in filters)
+        if self._window.complete:
+            masks = map(self._index.facets.passing, filters)
+            return tuple(
+                int(np.count_nonzero(self._answering if mask is None else self._answering & mask))
+                for mask in masks
+            )
         if missing := [one for one in filters if one not in self._totals]:
             self._count(missing)
         return tuple(self._totals[one] for one in filters)
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
         """Counts by facet and value."""
-        if not self._complete:
-            return self._facets
-        answering, chosen = self._standings.answering, self._wanted.filters
-        return {
-            facet: self._window.counts(facet, answering & self._window.passing(chosen, facet))
-            for facet in FACETS
-        }
+        if self._window.complete:
+            return self._index.facets.all_counts(self._answering, self._wanted.filters)
+        return self._facets
 
     def _count(self, filters: Sequence[Filters]) -> float:
         """Fetch all counts of this search in one request; return the highest coverage, 0 if there is no answer."""
-        held, known = self._counting.among, self._window.facets.values
+        held, known = self._window.among, self._index.facets.values
         aggregations: dict[str, Body] = {
             f"total {number}": {"filter": all_of([*filter_queries(one), *held])}
             for number, one in enumerate(filters)
@@ -151,23 +123,22 @@ class ClusterResult:
             values = {"terms": {"field": facet, "size": max(1, len(known[facet]))}}
             others = filter_queries(self._wanted.filters.without(facet))
             aggregations[facet] = {"filter": all_of([*others, *held]), "aggs": {"values": values}}
-        answer = self._counting.ask(count_body(self._answers_query(), aggregations))
+        answer = self._index.search([count_body(self._answers_query(), aggregations)])[0]
         found = answer["aggregations"]
         self._totals.update({one: found[f"total {n}"]["doc_count"] for n, one in enumerate(filters)})
         for facet in FACETS:
             buckets = {one["key"]: one["doc_count"] for one in found[facet]["values"]["buckets"]}
             self._facets[facet] = {value: buckets.get(value, 0) for value in known[facet]}
-        weight = self._counting.weight
-        return float(answer["hits"]["max_score"] or 0.0) / weight if weight > 0 else 0.0
+        return float(answer["hits"]["max_score"] or 0.0) / self._weight if self._weight > 0 else 0.0
 
     def _answers_query(self) -> Body:
         """Return the query for all answers, by the rules of `rank.ranker.judge`."""
         if self.columns.recency is not None:
             return {"match_all": {}}
-        least = max(ANSWER_COVERAGE, ANSWER_SHARE * self._best) * self._counting.weight * ROUNDING
+        least = max(ANSWER_COVERAGE, ANSWER_SHARE * self._best) * self._weight * ROUNDING
         should: list[Body] = []
-        if self._counting.coverage:
-            covering = {"bool": {"should": list(self._counting.coverage)}}
+        if self._coverage:
+            covering = {"bool": {"should": self._coverage}}
             should.append({"function_score": {"query": covering, "min_score": least}})
         titles, phrase = self._wanted.keys[0], self._wanted.phrase
         if titles:
@@ -178,11 +149,11 @@ class ClusterResult:
 
     def _take_best(self, chosen: Mask, limit: int) -> tuple[ScoredDocument, ...]:
         numbers = np.flatnonzero(chosen)
-        standings = self._standings
+        standings, ids = self._standings, self._index.collection.ids
         order = np.lexsort((-standings.score[numbers], -standings.tiers[numbers]))[:limit]
         return tuple(
             ScoredDocument(
-                self._window.ids[self._window.numbers[n]],
+                ids[self._window.numbers[n]],
                 n,
                 float(standings.score[n]),
                 float(standings.coverage[n]),
@@ -231,7 +202,7 @@ class ClusterIndex(EmbeddedIndex):
         self._cluster = cluster
         self._window = window
         holders = lru_cache(KNOWN_POOLS)(self._holders)
-        self._word_weights = WordWeights(holders, len(self.collection), weighting.k1, self.lexicon)
+        self.word_weights = WordWeights(holders, len(self.collection), weighting.k1, self.lexicon)
 
     def is_there(self) -> bool:
         """Whether the cluster has an index of that name. Raises ClusterUnavailable."""
@@ -250,25 +221,16 @@ class ClusterIndex(EmbeddedIndex):
         among = [*self._admitted_queries(wanted.within), *held]
         filters = [*filter_queries(wanted.filters), *among]
         searches = self._window_searches(wanted, size, filters)
-        answers = [answer["hits"]["hits"] for answer in self._search(searches)]
+        answers = [answer["hits"]["hits"] for answer in self.search(searches)]
         latest = self._latest(wanted, size, holding | dropped)
         found = [bisect_left(self.collection.ids, hit["fields"]["id"][0]) for some in answers for hit in some]
         numbers = np.unique([*latest.tolist(), *found]).astype(np.intp)
-        pools = [self._pool_among(variants, numbers) for variants in wanted.pools]
-        coverage, weight = coverage_queries(wanted.clauses, self._word_weights)
-        return ClusterResult(
-            wanted,
-            CandidateWindow(self.collection.ids, self.facets, numbers),
-            pools,
-            self._columns(wanted, numbers, pools),
-            ClusterCounts(coverage, weight, lambda body: self._search([body])[0], among),
-            complete=not filters and all(len(some) < size for some in answers),
-            dropped=dropped,
-        )
+        complete = not filters and all(len(some) < size for some in answers)
+        return ClusterResult(self, wanted, CandidateWindow(numbers, among, complete, dropped))
 
     def _window_searches(self, wanted: Lookup, size: int, filters: list[Body]) -> list[Body]:
         """Return the searches for the window: documents with the words, and those with a key or the phrase."""
-        words = candidate_queries(wanted.clauses, self._word_weights)
+        words = candidate_queries(wanted.clauses, self.word_weights)
         groups = [[key for key in group if self.lexicon.has_key(key)] for group in wanted.keys]
         musts = [any_of("keys", keys) for keys in groups if keys]
         musts += [phrase_query(wanted.phrase)] if wanted.phrase else []
@@ -297,7 +259,7 @@ class ClusterIndex(EmbeddedIndex):
         numbers = np.flatnonzero(mask if passing is None else mask & passing)
         return numbers[np.argsort(-wanted.within.recency[numbers], kind="stable")][:size]
 
-    def _columns(self, wanted: Lookup, numbers: Numbers, pools: Sequence[Pool]) -> Columns:
+    def columns(self, wanted: Lookup, numbers: Numbers, pools: Sequence[Pool]) -> Columns:
         """Return the local columns of the documents of a window."""
         phrase, written = self._phrase(wanted.phrase, wanted.writing)
         inside = np.isin(phrase, numbers)
@@ -312,14 +274,14 @@ class ClusterIndex(EmbeddedIndex):
             recency=wanted.within.recency[numbers] if wanted.within and listed else None,
         )
 
-    def _pool_among(self, variants: tuple[str, ...], numbers: Numbers) -> Pool:
+    def pool_among(self, variants: tuple[str, ...], numbers: Numbers) -> Pool:
         """Return the pool of some terms in a window; its postings number the window's documents from 0."""
         terms = tuple(dict.fromkeys(variants))
         rows = pool_rows(self.collection, self._weighting, terms, numbers).ordered()
         frequencies = np.bincount(np.searchsorted(numbers, rows.documents), rows.amounts, len(numbers))
         found = np.flatnonzero(frequencies)
         saturation = frequencies[found] / (self._weighting.k1 + frequencies[found])
-        return Pool(terms, Postings(found, saturation, self._word_weights.holders(terms)), lambda _: rows, 0)
+        return Pool(terms, Postings(found, saturation, self.word_weights.holders(terms)), lambda _: rows, 0)
 
     def _holders(self, variants: tuple[str, ...]) -> int:
         """Count the documents that have any of some terms."""
@@ -330,7 +292,8 @@ class ClusterIndex(EmbeddedIndex):
                     holding_any[self.collection.renumbered(place, segment.terms.columns[0][rows])] = True
         return int(np.count_nonzero(holding_any))
 
-    def _search(self, bodies: Sequence[Body]) -> list[Body]:
+    def search(self, bodies: Sequence[Body]) -> list[Body]:
+        """Return the answers of the cluster to some searches. Raises ClusterUnavailable."""
         if not bodies:
             return []
         try:

@@ -147,6 +147,16 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRequest:
+    """A request to any node; `path` includes the query."""
+
+    method: str
+    path: str
+    body: bytes | None
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class NodeAnswer:
     """Status and body of an answer."""
 
@@ -159,6 +169,8 @@ class Node:
 
     def __init__(self, url: str, access: Access, context: ssl.SSLContext | None) -> None:
         """`context` for https."""
+        self.failed = 0.0
+        """When it failed last, by time.monotonic(); 0 if it has answered since."""
         parts = urlsplit(url)
         secure = parts.scheme == "https"
         self._host, self._port = parts.hostname or "", parts.port or (443 if secure else 9200)
@@ -171,25 +183,20 @@ class Node:
         self._idle: list[tuple[HTTPConnection, float]] = []
         self._lock = threading.Lock()
 
-    def ask(
-        self, method: str, path: str, body: bytes | None, headers: dict[str, str], timeout: float
-    ) -> NodeAnswer:
+    def ask(self, request: NodeRequest, timeout: float) -> NodeAnswer:
         """Send a request. Replaces a connection that the node closed while idle. Raises NodeFailed."""
-        while (connection := self._take_idle()) is not None:
+        while True:
+            idle = self._take_idle()
             try:
-                return self._exchange(connection, method, path, body, headers, timeout)
+                return self._exchange(idle or self._new(timeout), request, timeout)
             except TimeoutError as error:
                 raise NodeFailed("no answer in time") from error
-            except (OSError, HTTPException):
-                continue
-        try:
-            return self._exchange(self._new(timeout), method, path, body, headers, timeout)
-        except TimeoutError as error:
-            raise NodeFailed("no answer in time") from error
-        except ssl.SSLError as error:
-            raise NodeFailed(f"no secure connection: {error.reason}") from error
-        except (OSError, HTTPException) as error:
-            raise NodeFailed(f"no connection: {type(error).__name__}") from error
+            except (OSError, HTTPException) as error:
+                if idle is not None:
+                    continue
+                if isinstance(error, ssl.SSLError):
+                    raise NodeFailed(f"no secure connection: {error.reason}") from error
+                raise NodeFailed(f"no connection: {type(error).__name__}") from error
 
     def __del__(self) -> None:
         self.close()
@@ -200,24 +207,16 @@ class Node:
         for connection, _ in idle:
             connection.close()
 
-    def _exchange(  # noqa: PLR0913, PLR0917 - a request
-        self,
-        connection: HTTPConnection,
-        method: str,
-        path: str,
-        body: bytes | None,
-        headers: dict[str, str],
-        timeout: float,
-    ) -> NodeAnswer:
+    def _exchange(self, connection: HTTPConnection, request: NodeRequest, timeout: float) -> NodeAnswer:
+        method, target, body = request.method, self._path + request.path, request.body
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
-            target = self._path + path
             # New for each request: a signature is valid for some minutes only.
             access = (
                 self._sign.headers(method, self._host_header, target, body) if self._sign else self._headers
             )
-            connection.request(method, target, body, access | headers)
+            connection.request(method, target, body, {**access, **request.headers})
             response = connection.getresponse()
             answer = NodeAnswer(response.status, response.read())
         except BaseException:  # also if this thread is stopped: half an answer may still come

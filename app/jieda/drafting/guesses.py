@@ -69,22 +69,7 @@ MAX_SIGNATURES = 3
 MAX_SIGNATURE_CHARS = 160
 
 LOGS = frozenset(
-    {
-        "",
-        "text",
-        "txt",
-        "log",
-        "console",
-        "bash",
-        "sh",
-        "shell",
-        "plain",
-        "plaintext",
-        "output",
-        "error",
-        "traceback",
-        "pytb",
-    }
+    ["", *"text txt log console bash sh shell plain plaintext output error traceback pytb".split()]
 )
 """Info strings of code blocks that quote a terminal."""
 
@@ -176,11 +161,9 @@ def shape_of(line: str) -> str:
     """Return the line as a signature with placeholders for values; empty if that is not specific."""
     if has_han(line) or len(line) < 8:
         return ""
-    text = (
-        line[:MAX_SIGNATURE_CHARS]
-        if len(line) <= MAX_SIGNATURE_CHARS
-        else line[:MAX_SIGNATURE_CHARS].rpartition(" ")[0]
-    )
+    text = line[:MAX_SIGNATURE_CHARS]
+    if len(line) > MAX_SIGNATURE_CHARS:
+        text = text.rpartition(" ")[0]
     text = text.replace("{", "{{").replace("}", "}}")
     # A quotation distinguishes an exception; in any other message it is a value, unless nothing else would be left.
     opened = "" if _NAMED.match(line) else _GIVEN.sub("{quoted}", text)
@@ -220,49 +203,41 @@ class TagFinder:
         self, tags: Mapping[str, Tag], titles: Mapping[str, Iterable[str]], analyzer: Analyzer
     ) -> None:
         self._analyzer = analyzer
-        words: dict[str, set[str]] = defaultdict(set)
+        self._names: dict[str, set[str]] = {}
+        self._words: dict[str, set[str]] = {}
         for tag in tags.values():
-            texts = [*tag.name.values(), *tag.description.values(), tag.id.replace("-", " ")]
-            for text in (*texts, *titles.get(tag.id, ())):
-                words[tag.id] |= self._terms(text)
-        self._names = {
-            tag.id: self._terms(" ".join([*tag.name.values(), tag.id.replace("-", " ")]))
-            for tag in tags.values()
-        }
-        self._words = words
-        frequency = Counter(term for terms in words.values() for term in terms)
+            self._names[tag.id] = self._terms(*tag.name.values(), tag.id.replace("-", " "))
+            texts = (*tag.description.values(), *titles.get(tag.id, ()))
+            self._words[tag.id] = self._names[tag.id] | self._terms(*texts)
+        frequency = Counter(term for terms in self._words.values() for term in terms)
         self._weight = {term: math.log((1 + len(tags)) / count) for term, count in frequency.items()}
 
     def find(self, text: str) -> tuple[str, ...]:
         """Return the ids of the tags that fit best, at most two; none if nothing fits well."""
         terms = self._terms(text)
-        scores = {
-            tag: math.fsum(
-                self._weight[term] * (2 if term in self._names[tag] else 1) for term in terms & words
-            )
-            for tag, words in self._words.items()
-        }
-        named = {
-            tag for tag, words in self._words.items() if len(terms & words) > 1 or terms & self._names[tag]
-        }
-        best = max(scores.values(), default=0.0)
-        fit = [
-            tag for tag, score in scores.items() if score >= max(ENOUGH_WEIGHT, 0.7 * best) and tag in named
-        ]
+        scores: dict[str, float] = {}
+        told: list[str] = []
+        for tag, words in self._words.items():
+            shared, named = terms & words, terms & self._names[tag]
+            scores[tag] = math.fsum(self._weight[term] * (2 if term in named else 1) for term in shared)
+            if named or len(shared) > 1:
+                told.append(tag)
+        least = max(ENOUGH_WEIGHT, 0.7 * max(scores.values(), default=0.0))
+        fit = (tag for tag in told if scores[tag] >= least)
         return tuple(sorted(fit, key=lambda tag: -scores[tag])[:MOST_TAGS])
 
-    def _terms(self, text: str) -> set[str]:
-        tokens = self._analyzer.analyze(text).tokens
+    def _terms(self, *texts: str) -> set[str]:
+        tokens = (token for text in texts for token in self._analyzer.analyze(text).tokens)
         return {token.text for token in tokens if token.kind is TokenKind.TERM and len(token.text) > 1}
 
 
 def finders_of(corpus: Corpus, analyzer: Analyzer) -> tuple[TagFinder, TagFinder]:
     """Return the finders of topics and of error types, from the taxonomy and the titles of a corpus."""
-    topics: dict[str, list[str]] = {}
-    types: dict[str, list[str]] = {}
+    topics: defaultdict[str, list[str]] = defaultdict(list)
+    types: defaultdict[str, list[str]] = defaultdict(list)
     for file in corpus.files:
         for known, tags in ((topics, file.front.topics), (types, file.front.error_types)):
             for tag in tags:
-                known.setdefault(tag, []).append(file.front.title)
+                known[tag].append(file.front.title)
     taxonomy = corpus.taxonomy
     return TagFinder(taxonomy.topic, topics, analyzer), TagFinder(taxonomy.error_type, types, analyzer)

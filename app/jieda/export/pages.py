@@ -16,16 +16,15 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
 from jieda.entry import Entry, Language
 from jieda.presentation import paths
-from jieda.search.index.document import Document, document_of, keyed_texts
+from jieda.search.index.document import document_of, keyed_texts
 from jieda.search.snippet import opening
-from jieda.search.weights import K1, KIND_WEIGHTS, ZONE_WEIGHTS
+from jieda.search.weights import K1, WEIGHTING
 from jieda.web.site import Site
 
 STEPS = 999
 """Integer that represents a saturation of 1."""
 SNIPPET = 160
 """Characters of the snippet."""
-KINDS = {kind.value: weight for kind, weight in KIND_WEIGHTS.items()}
 
 
 def search_data(library: Library, analyzer: Analyzer, glossary: Glossary) -> dict[str, Any]:
@@ -42,8 +41,8 @@ def search_data(library: Library, analyzer: Analyzer, glossary: Glossary) -> dic
     for number, entry in enumerate(filter(None, map(library.entry, library.ids))):
         entries.append([entry.id, entry.framework, _displayed_texts(entry)])
         document = document_of(entry, analyzer, glossary, library.taxonomy)
-        for term, saturation in _saturations(document).items():
-            terms[term] += [number, round(STEPS * saturation)]
+        for term, frequency in WEIGHTING.frequencies(document.zones).items():
+            terms[term] += [number, round(STEPS * (frequency / (K1 + frequency)))]
         for title in keyed_texts(entry):
             keys.setdefault(analyzer.key(title), number)
         for text in document.texts:
@@ -73,19 +72,6 @@ def _displayed_texts(entry: Entry) -> dict[str, list[str]]:
         for lang in Language
         if (edition := entry.editions.get(lang))
     }
-
-
-def _saturations(document: Document) -> dict[str, float]:
-    """Return the saturation of each term of a document, 0 to 1: see `jieda.search.rank.scoring`."""
-    weighted: dict[str, float] = defaultdict(float)
-    for zone, counts in document.zones.items():
-        name = zone.partition("_")[0]
-        of_zone, length = ZONE_WEIGHTS[name], sum(counts.values())
-        norm = 1 - of_zone.b + of_zone.b * length / of_zone.pivot
-        for term, count in counts.items():
-            kind = KINDS[term.partition(":")[0]]
-            weighted[term] += of_zone.weight * kind * count / norm
-    return {term: weight / (K1 + weight) for term, weight in weighted.items()}
 
 
 def _stems(analyzer: Analyzer, text: str) -> dict[str, str]:

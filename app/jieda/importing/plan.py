@@ -1,10 +1,11 @@
 """Plans an import of the questions of all pages: ids, links between them, proposals, and changes since the last one."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.markdown.body import parse_page
@@ -20,6 +21,7 @@ from jieda.importing.outline import ASKING
 from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
 from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
 from jieda.importing.records import (
+    EditionTexts,
     EntryTexts,
     PageChange,
     Standing,
@@ -39,11 +41,17 @@ MOST_NAMED = 3
 LEAST_ASKING = 0.5
 """Minimum share of titles that read like questions on a page not named for questions; it must have two or more."""
 
-Watch = Callable[[Iterable[int], int], Iterable[int]]
-"""Yields the given numbers and shows progress; its second argument is their count."""
+T = TypeVar("T")
 
-Ids = Mapping[int, tuple[str, bool]]
-"""By number of the candidate: its id, and whether the id is descriptive."""
+
+class Progress(Protocol):
+    """Yields items and shows how many of them are done."""
+
+    def __call__(self, items: Sequence[T], /) -> Iterator[T]: ...
+
+
+Ids = Sequence[tuple[str, bool]]
+"""For each candidate: its id, and whether the id is descriptive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ class ImportPlan:
         return written
 
 
-def plan_import(request: ImportRequest, watch: Watch) -> ImportPlan:
+def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan:
     """Plan an import without writing anything. Raises ImportingError and what loading the content raises."""
     content = Loaded(request.directories)
     known = content.vocabulary.taxonomy.framework
@@ -108,7 +116,7 @@ def plan_import(request: ImportRequest, watch: Watch) -> ImportPlan:
     analyzer = Analyzer(content.vocabulary.dictionary)
     wording = Wording.load()
     extractor = Extractor(wording, analyzer, Glossary(content.vocabulary.glossary, analyzer))
-    candidates, passed_over, empty = _read_candidates(request.given, wording, extractor, watch)
+    candidates, passed_over, empty = _read_candidates(request.given, wording, extractor, progress)
     record = read_record(request.directories[-1], framework.id)
     candidates = reuse_page_keys(candidates, record)
     recorded = recognize(candidates, record)
@@ -124,7 +132,7 @@ def plan_import(request: ImportRequest, watch: Watch) -> ImportPlan:
         samples=content.samples,
         titles=_ids_by_title(candidates, ids, content.corpus),
     )
-    proposals = _add_shared_doubts(_propose(candidates, ids, proposer, watch), content.corpus)
+    proposals = _add_shared_doubts(_propose(candidates, ids, proposer, progress), content.corpus)
     rows = [_row(proposal, recorded.get(at), content) for at, proposal in enumerate(proposals)]
     new_record = _update_record(record, rows, recorded, accept=request.accept)
     rows += _rows_of_gone(candidates, record, {each.id for each in recorded.values()})
@@ -132,19 +140,18 @@ def plan_import(request: ImportRequest, watch: Watch) -> ImportPlan:
 
 
 def _read_candidates(
-    given: ImportSources, wording: Wording, extractor: Extractor, watch: Watch
+    given: ImportSources, wording: Wording, extractor: Extractor, progress: Progress
 ) -> tuple[Sequence[BilingualQuestion], list[str], list[str]]:
     """Return the questions of all pages, and the keys of pages that are passed over and of empty ones."""
     candidates: list[BilingualQuestion] = []
     passed_over: list[str] = []
     empty: list[str] = []
-    groups = page_files(given)
-    for at in watch(range(len(groups)), len(groups)):
-        pair = read_pair(groups[at], given, wording)
+    for files in progress(page_files(given)):
+        pair = read_pair(files, given, wording)
         found = find_candidates(pair, wording, extractor)
-        if found and _holds_questions(groups[at], found, wording):
+        if found and _holds_questions(files, found, wording):
             candidates += found
-        elif all(file.below for file in groups[at].values()):
+        elif all(file.below for file in files.values()):
             passed_over.append(pair.key)
         else:
             empty.append(pair.key)
@@ -171,19 +178,18 @@ def _ids_by_title(candidates: Sequence[BilingualQuestion], ids: Ids, corpus: Cor
     for file in corpus.files:
         for name in (file.front.title, *file.front.aliases):
             titles.setdefault(fold_title(name), file.id)
-    for number, candidate in enumerate(candidates):
+    for candidate, (entry_id, _) in zip(candidates, ids, strict=True):
         for title in candidate.titles.values():
-            titles.setdefault(fold_title(title[:MAX_TITLE_CHARS]), ids[number][0])
+            titles.setdefault(fold_title(title[:MAX_TITLE_CHARS]), entry_id)
     return titles
 
 
 def _propose(
-    candidates: Sequence[BilingualQuestion], ids: Ids, proposer: Proposer, watch: Watch
+    candidates: Sequence[BilingualQuestion], ids: Ids, proposer: Proposer, progress: Progress
 ) -> list[Proposal]:
     targets = _targets(candidates, ids, proposer.framework.id)
     proposals: list[Proposal] = []
-    for number in watch(range(len(candidates)), len(candidates)):
-        candidate, (entry_id, named) = candidates[number], ids[number]
+    for candidate, (entry_id, named) in progress(list(zip(candidates, ids, strict=True))):
         aimed = {lang: targets[candidate.pair.key, lang] for lang in candidate.found}
         proposals.append(proposer.propose(candidate, entry_id, aimed, named=named))
     return proposals
@@ -221,13 +227,8 @@ def _row(proposal: Proposal, recorded: EntryTexts | None, content: Loaded) -> Pl
     editions = content.corpus.by_id.get(proposal.id)
     if editions is None:
         return PlanRow(proposal.id, Status.REMOVED, page, titles, proposal)
-    entry = EntryTexts(
-        id=proposal.id,
-        page=page,
-        titles={lang: file.front.title for lang, file in editions.items()},
-        bodies={lang: content.body(file) for lang, file in editions.items()},
-    )
-    changes = find_changes(recorded, _texts_of(proposal), entry)
+    texts = {lang: EditionTexts(file.front.title, content.body(file)) for lang, file in editions.items()}
+    changes = find_changes(recorded, _texts_of(proposal), EntryTexts(proposal.id, page, texts))
     status = Status.CHANGED if changes else Status.UNCHANGED
     return PlanRow(proposal.id, status, page, titles, proposal, changes)
 
@@ -261,12 +262,8 @@ def _rows_of_gone(
 
 
 def _texts_of(proposal: Proposal) -> EntryTexts:
-    return EntryTexts(
-        id=proposal.id,
-        page=proposal.candidate.pair.key,
-        titles={lang: edition.title for lang, edition in proposal.editions.items()},
-        bodies={lang: edition.body for lang, edition in proposal.editions.items()},
-    )
+    texts = {lang: EditionTexts(each.title, each.body) for lang, each in proposal.editions.items()}
+    return EntryTexts(proposal.id, proposal.candidate.pair.key, texts)
 
 
 def _assign_ids(
@@ -275,40 +272,32 @@ def _assign_ids(
     corpus: Corpus,
     framework: str,
 ) -> Ids:
-    old = {number: current_id(entry, corpus) for number, entry in recorded.items()}
-    old |= _ids_of_unrecorded(candidates, old, corpus, framework)
-    here = [entry_id for entry_id in [*corpus.by_id, *old.values()] if entry_id.startswith(f"{framework}/")]
-    slugs = SlugAllocator(entry_id.partition("/")[2] for entry_id in here)
-    ids: dict[int, tuple[str, bool]] = {}
-    for number, candidate in enumerate(candidates):
-        if number in old:
-            ids[number] = (old[number], True)
-            continue
-        titles = candidate.titles
-        anchor = next((each.anchor for each in candidate.found.values() if each.anchor), "")
-        fallback = Path(candidate.pair.key).stem
-        english, chinese = titles.get(Language.EN, ""), titles.get(Language.ZH, "")
-        name, named = slugs.take(english, chinese, anchor, fallback)
-        ids[number] = (f"{framework}/{name}", named)
-    return ids
-
-
-def _ids_of_unrecorded(
-    candidates: Sequence[BilingualQuestion], known: Mapping[int, str], corpus: Corpus, framework: str
-) -> dict[int, str]:
-    """Return the ids of candidates whose draft exists but is not in the record, because an import was interrupted."""
+    known = {number: current_id(entry, corpus) for number, entry in recorded.items()}
+    # The record lacks drafts of an import that was interrupted.
     drafts = {
         (file.lang, file.front.title): file.id
         for file in corpus.files
         if file.front.doubts and file.id.startswith(f"{framework}/") and file.id not in known.values()
     }
-    found: dict[int, str] = {}
+    here = [each for each in (*corpus.by_id, *known.values()) if each.startswith(f"{framework}/")]
+    slugs = SlugAllocator(entry_id.partition("/")[2] for entry_id in here)
+    ids: list[tuple[str, bool]] = []
     for number, candidate in enumerate(candidates):
-        ids = (drafts.get((lang, title)) for lang, title in candidate.titles.items())
-        entry_id = next(filter(None, ids), None)
-        if number not in known and entry_id and entry_id not in found.values():
-            found[number] = entry_id
-    return found
+        drafted = (drafts.get((lang, title)) for lang, title in candidate.titles.items())
+        if entry_id := known.get(number) or next(filter(None, drafted), None):
+            drafts = {key: each for key, each in drafts.items() if each != entry_id}
+            ids.append((entry_id, True))
+            continue
+        titles = candidate.titles
+        anchor = next((each.anchor for each in candidate.found.values() if each.anchor), "")
+        name, named = slugs.take(
+            titles.get(Language.EN, ""),
+            titles.get(Language.ZH, ""),
+            anchor,
+            Path(candidate.pair.key).stem,
+        )
+        ids.append((f"{framework}/{name}", named))
+    return ids
 
 
 def _targets(
@@ -317,12 +306,12 @@ def _targets(
     """Return the link targets of every page; each knows the anchors of all pages."""
     pairs = {candidate.pair.key: candidate.pair for candidate in candidates}
     entries: dict[Path, dict[str, str]] = defaultdict(dict)
-    for number, candidate in enumerate(candidates):
+    for candidate, (entry_id, _) in zip(candidates, ids, strict=True):
         for lang, question in candidate.found.items():
             anchors = entries[candidate.pair.pages[lang].path.resolve()]
             for anchor in (question.anchor, slug(question.title), slug(question.written)):
                 if anchor:
-                    anchors.setdefault(anchor, ids[number][0])
+                    anchors.setdefault(anchor, entry_id)
     return {
         (key, lang): Targets(
             path=page.path.resolve(),

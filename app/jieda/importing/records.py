@@ -7,8 +7,8 @@ it was imported: a change is judged by comparing that with the current page and 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from pathlib import Path
@@ -24,13 +24,25 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
+class EditionTexts:
+    """Title and body of an edition."""
+
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
 class EntryTexts:
-    """Titles and bodies of an entry's editions, as they were imported, are on the page now, or are in the content."""
+    """The texts of an entry, as they were imported, are on the page now, or are in the content."""
 
     id: str
     page: str
-    titles: Mapping[Language, str]
-    bodies: Mapping[Language, str]
+    editions: Mapping[Language, EditionTexts]
+
+    @property
+    def titles(self) -> dict[Language, str]:
+        """Title in each language."""
+        return {lang: edition.title for lang, edition in self.editions.items()}
 
 
 def record_path(directory: Path, framework: str) -> Path:
@@ -49,10 +61,12 @@ def read_record(directory: Path, framework: str) -> tuple[EntryTexts, ...]:
             raise ImportingError(f"{path} has format {raw['format']}; this version of Jieda reads {FORMAT}")
         return tuple(
             EntryTexts(
-                id=str(each["id"]),
-                page=str(each["page"]),
-                titles={Language(lang): str(one["title"]) for lang, one in each["editions"].items()},
-                bodies={Language(lang): str(one["body"]) for lang, one in each["editions"].items()},
+                str(each["id"]),
+                str(each["page"]),
+                {
+                    Language(lang): EditionTexts(str(one["title"]), str(one["body"]))
+                    for lang, one in each["editions"].items()
+                },
             )
             for each in raw["entries"]
         )
@@ -66,17 +80,7 @@ def write_record(directory: Path, framework: str, entries: tuple[EntryTexts, ...
     """Replace the record atomically."""
     path = record_path(directory, framework)
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [
-        {
-            "id": each.id,
-            "page": each.page,
-            "editions": {
-                lang: {"title": title, "body": each.bodies[lang]} for lang, title in each.titles.items()
-            },
-        }
-        for each in entries
-    ]
-    raw = {"format": FORMAT, "entries": rows}
+    raw = {"format": FORMAT, "entries": [asdict(each) for each in entries]}
     write_aside(path, (json.dumps(raw, ensure_ascii=False, indent=1) + "\n").encode())
 
 
@@ -87,25 +91,21 @@ SAME_QUESTION = 0.6
 def recognize(candidates: Sequence[BilingualQuestion], record: Sequence[EntryTexts]) -> dict[int, EntryTexts]:
     """Map the numbers of candidates to their records, first by equal titles, then by likeness."""
     known: dict[int, EntryTexts] = {}
-    used: set[int] = set()
-    by_title: dict[tuple[str, Language, str], list[int]] = defaultdict(list)
-    for at, imported in enumerate(record):
-        for lang, title in imported.titles.items():
-            by_title[imported.page, lang, title].append(at)
+    by_page: dict[str, list[EntryTexts]] = defaultdict(list)
+    for imported in record:
+        by_page[imported.page].append(imported)
     for number, candidate in enumerate(candidates):
-        same = (
-            at
-            for lang, title in candidate.titles.items()
-            for at in by_title[candidate.pair.key, lang, title]
-            if at not in used
-        )
-        if (found := next(same, None)) is not None:
-            known[number] = record[found]
-            used.add(found)
-    for score, number, at in sorted(_likenesses(candidates, record, known, used), reverse=True):
-        if score >= SAME_QUESTION and number not in known and at not in used:
-            known[number] = record[at]
-            used.add(at)
+        left, titles = by_page[candidate.pair.key], candidate.titles.items()
+        same = (each for title in titles for each in left if title in each.titles.items())
+        if found := next(same, None):
+            left.remove(found)
+            known[number] = found
+    likenesses = sorted(_likenesses(candidates, by_page, known), key=lambda one: one[:2], reverse=True)
+    for score, number, imported in likenesses:
+        left = by_page[imported.page]
+        if score >= SAME_QUESTION and number not in known and imported in left:
+            left.remove(imported)
+            known[number] = imported
     return known
 
 
@@ -138,28 +138,25 @@ def current_id(imported: EntryTexts, corpus: Corpus) -> str:
 
 def _likenesses(
     candidates: Sequence[BilingualQuestion],
-    record: Sequence[EntryTexts],
-    known: Mapping[int, EntryTexts],
-    used: set[int],
-) -> Iterator[tuple[float, int, int]]:
-    """Yield the likeness of every unmatched candidate to every unused record of the same page."""
+    left: Mapping[str, Sequence[EntryTexts]],
+    known: Collection[int],
+) -> Iterator[tuple[float, int, EntryTexts]]:
+    """Yield the likeness of every candidate that is not known to every record that is left of its page."""
     for number, candidate in enumerate(candidates):
-        if number in known:
-            continue
-        for at, imported in enumerate(record):
-            if at not in used and imported.page == candidate.pair.key:
-                yield max(_likeness(candidate, imported, lang) for lang in candidate.found), number, at
+        if number not in known:
+            for imported in left[candidate.pair.key]:
+                yield max(_likeness(candidate, imported, lang) for lang in candidate.found), number, imported
 
 
 def _likeness(candidate: BilingualQuestion, imported: EntryTexts, lang: Language) -> float:
     """Return the likeness, 0 to 1: half of it for the title, half for the answer."""
-    if lang not in imported.titles:
+    if lang not in imported.editions:
         return 0.0
     question, page = candidate.found[lang], candidate.pair.pages[lang]
     words = _words("\n".join((question.lead, *page.lines[question.body : question.end])))
-    named = SequenceMatcher(None, question.title, imported.titles[lang]).ratio()
+    named = SequenceMatcher(None, question.title, imported.editions[lang].title).ratio()
     # The order of words is ignored: links and headings were rewritten, and a large page needs many comparisons.
-    said = SequenceMatcher(None, words, _words(imported.bodies[lang])).quick_ratio()
+    said = SequenceMatcher(None, words, _words(imported.editions[lang].body)).quick_ratio()
     return 0.5 * named + 0.5 * said
 
 
@@ -197,18 +194,16 @@ def find_changes(imported: EntryTexts, page: EntryTexts, entry: EntryTexts) -> t
     An edition that was deleted since is ignored.
     """
     found: list[PageChange] = []
-    for lang, title in page.titles.items():
-        body = _body_lines(page.bodies[lang])
-        if lang not in imported.titles:
-            standing = Standing.DONE if lang in entry.titles else Standing.OPEN
-            found.append(PageChange(lang, (), (title, *body), standing, 0))
-        elif lang in entry.titles:
-            then = imported.titles[lang]
-            if title != then:
-                standing = _standing([then], [title], [entry.titles[lang]])
-                found.append(PageChange(lang, (then,), (title,), standing, 0))
-            bodies = imported.bodies[lang], entry.bodies[lang]
-            found += _body_changes(lang, _body_lines(bodies[0]), body, _body_lines(bodies[1]))
+    for lang, now in page.editions.items():
+        then, here = imported.editions.get(lang), entry.editions.get(lang)
+        if then is None:
+            standing = Standing.DONE if here else Standing.OPEN
+            found.append(PageChange(lang, (), (now.title, *_body_lines(now.body)), standing, 0))
+        elif here is not None:
+            if now.title != then.title:
+                standing = _standing([then.title], [now.title], [here.title])
+                found.append(PageChange(lang, (then.title,), (now.title,), standing, 0))
+            found += _body_changes(lang, *(_body_lines(each.body) for each in (then, now, here)))
     return tuple(found)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote, urljoin
 
@@ -70,16 +71,11 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
     """Apply `change` to all text outside code blocks and code spans."""
     lines = text.split("\n")
     code = code_lines(lines)
-    out: list[str] = []
-    prose: list[str] = []
-    for number, line in enumerate(lines):
-        if number in code:
-            out += [_between_spans("\n".join(prose), change)] if prose else []
-            prose = []
-            out.append(line)
-        else:
-            prose.append(line)
-    return "\n".join([*out, *([_between_spans("\n".join(prose), change)] if prose else [])])
+    parts: list[str] = []
+    for is_code, numbers in groupby(range(len(lines)), code.__contains__):
+        part = "\n".join(lines[number] for number in numbers)
+        parts.append(part if is_code else _between_spans(part, change))
+    return "\n".join(parts)
 
 
 def _between_spans(text: str, change: Callable[[str], str]) -> str:

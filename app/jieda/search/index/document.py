@@ -6,7 +6,7 @@ separators between them: these distinguish `--load`, `load` and `load_dir` witho
 
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
@@ -78,6 +78,16 @@ class Weighting:
         b, pivots = np.array([(self.zones[zone].b, self.zones[zone].pivot) for zone in ZONES]).T
         norms: NDArray[np.float64] = 1 - b + b * np.asarray(lengths) / pivots
         return norms
+
+    def frequencies(self, zones: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
+        """Return the weighted frequency of each term of a document, given the counts in its zones."""
+        frequencies: defaultdict[str, float] = defaultdict(float)
+        for name, counts in zones.items():
+            zone, length = self.zones[name], sum(counts.values())
+            norm = 1 - zone.b + zone.b * length / zone.pivot
+            for term, count in counts.items():
+                frequencies[term] += zone.weight * self.kinds.get(term[0], 1.0) * count / norm
+        return frequencies
 
 
 START = END = "\n"
