@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 BUILDING = ".building-"
@@ -29,11 +29,12 @@ def open_plain(path: Path) -> int:
     return descriptor
 
 
-def make_room(path: Path) -> None:
-    """Remove what is in the place of our file and is no plain file: a link, a folder, a pipe. Raises OSError."""
+def make_room(path: Path, is_ours: Callable[[int], bool] = stat.S_ISREG) -> None:
+    """Remove what is in the place of our file, or of our folder with `stat.S_ISDIR`, and is something else. A link is
+    removed as well: deletions in our folder would happen in its target. Raises OSError."""
     # Another process may have done so meanwhile.
     with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISREG(path.lstat().st_mode):
+        if not is_ours(path.lstat().st_mode):
             set_aside(path)
 
 
@@ -63,19 +64,6 @@ def set_aside(path: Path) -> None:
     aside = Path(tempfile.mkdtemp(prefix=DAMAGED, dir=path.parent))
     path.rename(aside / path.name)
     shutil.rmtree(aside, ignore_errors=True)
-
-
-def clear_the_way(data: Path, *names: str) -> None:
-    """Remove whatever is in the place of our folders `names` and is not a folder. Raises OSError.
-
-    A link to a folder is removed as well: deletions in our folder would happen in its target.
-    """
-    for name in names:
-        path = data / name
-        if path.is_symlink():
-            path.unlink()
-        elif path.exists() and not path.is_dir():
-            set_aside(path)
 
 
 def remove(path: Path) -> None:

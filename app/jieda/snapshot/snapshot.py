@@ -93,11 +93,6 @@ def engine_of(settings: Settings) -> Engine | None:
     return made
 
 
-def engine_name(engine: Engine | None) -> str:
-    """Return the engine's name as a generation records it: empty for the index inside each process."""
-    return engine.name if engine else ""
-
-
 class Analyzers:
     """What embeds, translates and indexes, and the last analyzer and glossary, kept while their words stay the same.
 
@@ -118,6 +113,11 @@ class Analyzers:
         self.of: Callable[[tuple[str, ...]], Analyzer] = lru_cache(1)(Analyzer)
         """Returns the analyzer for the words of a dictionary."""
         self._glossary = lru_cache(1)(Glossary)
+
+    @property
+    def engine_name(self) -> str:
+        """Name of the engine in a generation: empty for the index inside each process."""
+        return self.engine.name if self.engine else ""
 
     def glossary(self, dictionary: tuple[str, ...], groups: tuple[GlossaryGroup, ...]) -> Glossary:
         """Return the glossary of these groups, matched against the tokens of the analyzer of `dictionary`."""
@@ -252,7 +252,7 @@ def _index(generation: Generation, analyzers: Analyzers, before: Opened | None) 
     """Open the index of a generation, reusing the segments that `before` has. Raises GenerationUnreadable,
     IndexUnreadable."""
     engine, embedder = analyzers.engine, analyzers.embedder
-    if generation.header.engine != engine_name(engine):
+    if generation.header.engine != analyzers.engine_name:
         raise GenerationUnreadable("it was made for another engine")
     if engine is not None:
         return engine.open(generation.index)

@@ -1,6 +1,7 @@
 """The builder: turns content directories into a generation on disk, computing only what changed since the last one."""
 
 import logging
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -13,7 +14,7 @@ from jieda.content.read.corpus import draft_files
 from jieda.content.read.directory import KnownFile, Reading
 from jieda.content.read.gather import in_order, make_vocabulary
 from jieda.content.read.state import ContentState, advance
-from jieda.disk import clear_the_way
+from jieda.disk import make_room
 from jieda.entry import Problem
 from jieda.errors import ContentError
 from jieda.search.meaning.embedder import NotEmbedded
@@ -34,7 +35,7 @@ from jieda.snapshot.build.publish import (
     image_name,
 )
 from jieda.snapshot.build.signatures import LogSignatures
-from jieda.snapshot.snapshot import Analyzers, engine_name
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import (
     FILE_NAME,
     FactStore,
@@ -140,7 +141,8 @@ class Builder:
         """
         self._data.mkdir(parents=True, exist_ok=True)
         with building_alone(self._data, self._pause), collect_garbage_rarely(), self._helpers:
-            clear_the_way(self._data, GENERATIONS, IMAGES, WORKERS)
+            for name in (GENERATIONS, IMAGES, WORKERS):
+                make_room(self._data / name, stat.S_ISDIR)
             clean(self._data)
             self._embeds = True
             for _ in range(3):
@@ -237,7 +239,7 @@ class Builder:
         logs = [log for entry_id, each in corpus.samples.items() if entry_id in heads for log in each]
         return Header(
             code=code_version(),
-            engine=engine_name(self._analyzers.engine),
+            engine=self._analyzers.engine_name,
             vocabulary=state.vocabulary,
             background_words=entries.background(corpus.background),
             counts=counts,

@@ -5,7 +5,6 @@ one share the store, and a build that dies halfway leaves only facts that the ne
 """
 
 import hashlib
-import os
 import sqlite3
 import threading
 import weakref
@@ -24,8 +23,6 @@ from jieda.places import PACKAGE
 VERSION = "1"
 """Part of the file's name: raise it when the tables change."""
 FILE_NAME = f"facts-{VERSION}.sqlite"
-SUFFIXES = ("", "-wal", "-shm")
-"""Suffixes of the files that make up a store."""
 
 SECONDS_TO_WAIT = 10.0
 """Timeout for a lock that another writing process holds."""
@@ -90,11 +87,9 @@ def fact_key(kind: str, *parts: str | bytes) -> bytes:
 
 
 def discard_facts(data: Path) -> None:
-    """Set a damaged store aside. Raises OSError."""
-    for suffix in SUFFIXES:
-        path = data / f"{FILE_NAME}{suffix}"
-        if os.path.lexists(path):
-            set_aside(path)
+    """Remove a damaged store with its log. Raises OSError."""
+    for path in data.glob(f"{FILE_NAME}*"):
+        set_aside(path)
 
 
 class FactStore:
@@ -102,8 +97,9 @@ class FactStore:
 
     def __init__(self, path: Path, *, writable: bool) -> None:
         """Raises OSError if something else is in the place of a file and cannot be removed."""
-        for suffix in SUFFIXES if writable else ():
-            make_room(path.with_name(f"{path.name}{suffix}"))
+        if writable:
+            for file in path.parent.glob(f"{path.name}*"):
+                make_room(file)
         self._path, self._lock = path, threading.Lock()
         with translate_errors():
             self._connection = _connect(path, writable=writable)
