@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
@@ -112,23 +111,16 @@ def _refuse_empty(size: int) -> None:
 
 def read_chunks(file: Path) -> Iterator[bytes]:
     """Yield the log in chunks. Raises click.FileError, click.UsageError."""
+    if str(file) == "-" and sys.stdin.isatty():
+        click.echo("Paste the log, then press Ctrl-D.", err=True)
     try:
-        if str(file) == "-":
-            if sys.stdin.isatty():
-                click.echo("Paste the log, then press Ctrl-D.", err=True)
-            yield from _read_checked(sys.stdin.buffer)
-        else:
-            with file.open("rb") as opened:
-                yield from _read_checked(opened)
+        with click.open_file(str(file), "rb") as opened:
+            for number, chunk in enumerate(iter(partial(opened.read, CHUNK), b"")):
+                if not number:
+                    _refuse_unreadable(chunk)
+                yield chunk
     except OSError as error:
         raise _Unreadable(str(file), error.strerror or str(error)) from error
-
-
-def _read_checked(stream: BinaryIO) -> Iterator[bytes]:
-    for number, chunk in enumerate(iter(partial(stream.read, CHUNK), b"")):
-        if not number:
-            _refuse_unreadable(chunk)
-        yield chunk
 
 
 class _Unreadable(click.FileError):
