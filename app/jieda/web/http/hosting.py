@@ -16,40 +16,27 @@ PROBES = {paths.HEALTHZ, paths.READYZ}
 
 
 @dataclass(frozen=True, slots=True)
-class HostingPath:
-    """Restores the path prefix where a proxy has stripped it.
+class Hosting:
+    """Restores the path prefix where a proxy has stripped it, and refuses requests whose Host is malformed or not in
+    `allowed`; `*.example.com` allows all below it.
 
     With the prefix both in `path` and in `root_path`, as ASGI requires, routes match behind either kind of proxy.
     """
 
     app: ASGIApp
     root_path: str
+    allowed: tuple[str, ...]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             scope["root_path"] = self.root_path
-            if not self.covers(scope["path"]):
+            if scope["path"] != self.root_path and not scope["path"].startswith(f"{self.root_path}/"):
                 scope["path"] = self.root_path + scope["path"]
+            if not self.accepts(scope):
+                answer = await render(Request(scope), HttpProblem(400, "problem.bad_host"))
+                await answer(scope, receive, send)
+                return
         await self.app(scope, receive, send)
-
-    def covers(self, path: str) -> bool:
-        """Return whether a path begins with the prefix, if there is one."""
-        return not self.root_path or path == self.root_path or path.startswith(f"{self.root_path}/")
-
-
-@dataclass(frozen=True, slots=True)
-class HostNames:
-    """Refuses requests whose Host is malformed or not in `allowed`; `*.example.com` allows all below it."""
-
-    app: ASGIApp
-    allowed: tuple[str, ...]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self.accepts(scope):
-            await self.app(scope, receive, send)
-        else:
-            answer = await render(Request(scope), HttpProblem(400, "problem.bad_host"))
-            await answer(scope, receive, send)
 
     def accepts(self, scope: Scope) -> bool:
         """Return whether the host of a request is accepted."""

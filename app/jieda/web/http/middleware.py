@@ -28,7 +28,7 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from jieda.usecases.service import Service
 from jieda.web.http.clients import claimed_address
-from jieda.web.http.hosting import HostingPath, HostNames
+from jieda.web.http.hosting import Hosting
 from jieda.web.http.limits import RATE_HEADERS, RateLimits, create_buckets
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import has_tag, own_path
@@ -171,6 +171,8 @@ SECONDS_A_DAY = 86_400
 ELEMENT = paths.STATIC.format(name="jieda-search.js")
 ACCESS_LINE = "%(client)s %(method)s %(path)s %(status)d %(bytes)d B %(ms).2f ms %(request_id)s"
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
+"""Methods that the metrics and the log tell apart."""
 HUNG_UP = 499
 """Status logged for a client that disconnected before its response, as in nginx: not a server error."""
 
@@ -179,23 +181,57 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
     """Return all middleware in the order in which a request passes through it."""
     metrics = service.metrics
     return [
-        Middleware(Observe, metrics=metrics),
-        Middleware(HeadAsGet),
-        Middleware(SecurityHeaders),
-        Middleware(CatchAll),
-        Middleware(HostingPath, root_path=settings.root_path),
-        Middleware(HostNames, allowed=settings.allowed_hosts),
+        Middleware(Outermost, metrics=metrics),
+        Middleware(Hosting, root_path=settings.root_path, allowed=settings.allowed_hosts),
         *([Middleware(CrossOrigin, origins=settings.cors_origins)] if settings.cors_origins else []),
         Middleware(RateLimits, buckets=create_buckets(settings), metrics=metrics),
         *([Middleware(Repeats)] if settings.cache else []),
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Observe:
-    """Assigns each request an id, counts and times it by route, and writes the access log.
+class Exchange:
+    """A request and its response, errors included: sets the headers of every response, drops the body of one to HEAD,
+    and measures what was sent."""
 
-    The log contains the path but not the query, which may hold what somebody searched for.
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._scope, self._receive, self._send = scope, receive, send
+        self.method: str = scope["method"]
+        self.request_id = name_request(scope)
+        self.started = False
+        self.status = 500
+        """The status sent or, before one is, what the log says of a request without a response."""
+        self.size = 0
+
+    async def receive(self) -> Message:
+        """Return the client's next message."""
+        message = await self._receive()
+        if message["type"] == "http.disconnect" and not self.started:
+            self.status = HUNG_UP
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Send a part of the response."""
+        if message["type"] == "http.response.start":
+            self.started, self.status = True, message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in SECURITY_HEADERS.items():
+                headers.setdefault(name, value)
+            headers["X-Request-Id"] = self.request_id
+        elif self.method == "HEAD":
+            message = {**message, "body": b""}
+        self.size += len(message.get("body", b""))
+        # The server checks the method: a GET without the body that its headers announce is an error.
+        self._scope["method"] = self.method
+        await self._send(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Outermost:
+    """Answers every request, counts and times it by route, and writes the access log.
+
+    It assigns the request's id, handles HEAD as GET, so that no route has to care, and turns any exception that escapes
+    a handler into a 500 without internal details. The log contains the path but not the query, which may hold what
+    somebody searched for.
     """
 
     app: ASGIApp
@@ -205,86 +241,39 @@ class Observe:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        start, status, unanswered, size = time.perf_counter(), 0, 500, 0
-        method, request_id = scope["method"], name_request(scope)
-
-        async def received() -> Message:
-            nonlocal unanswered
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                unanswered = HUNG_UP
-            return message
-
-        async def watched(message: Message) -> None:
-            nonlocal status, size
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                MutableHeaders(scope=message)["X-Request-Id"] = request_id
-            else:
-                size += len(message.get("body", b""))
-            await send(message)
-
+        start, exchange = time.perf_counter(), Exchange(scope, receive, send)
+        if exchange.method == "HEAD":
+            # Modify the scope in place: routing adds to it what `record` reads.
+            scope["method"] = "GET"
         try:
-            await self.app(scope, received, watched)
+            await self.app(scope, exchange.receive, exchange.send)
+        except ClientDisconnect:
+            pass
+        except Exception as error:  # whatever it is: the client gets an answer, the operator a log line
+            if exchange.started:
+                raise
+            ERRORS.error("%s", frames_of(error), extra={"request_id": exchange.request_id})
+            answer = await render(Request(scope), HttpProblem(500, "problem.internal"))
+            await answer(scope, exchange.receive, exchange.send)
         finally:
-            seconds = time.perf_counter() - start
-            self.record(scope, method, status=status or unanswered, size=size, seconds=seconds)
+            self.record(scope, exchange, time.perf_counter() - start)
 
-    def record(self, scope: Scope, method: str, *, status: int, size: int, seconds: float) -> None:
+    def record(self, scope: Scope, exchange: Exchange, seconds: float) -> None:
         """Write one log line and update two metrics for a finished request."""
-        known = method if method in {"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"} else "other"
+        method = exchange.method if exchange.method in METHODS else "other"
         route = getattr(scope.get("route"), "path", "unmatched")
-        self.metrics.requests.labels(known, route, str(status)).inc()
-        self.metrics.seconds.labels(known, route).observe(seconds)
+        self.metrics.requests.labels(method, route, str(exchange.status)).inc()
+        self.metrics.seconds.labels(method, route).observe(seconds)
         fields = {
-            "request_id": request_id_of(scope),
+            "request_id": exchange.request_id,
             "client": str(claimed_address(scope) or "-"),
-            "method": known,
+            "method": method,
             "path": quote(scope["path"], errors="replace"),
-            "status": status,
-            "bytes": size,
+            "status": exchange.status,
+            "bytes": exchange.size,
             "ms": round(seconds * 1000, 2),
         }
         ACCESS.info(ACCESS_LINE, fields, extra=fields)
-
-
-@dataclass(frozen=True, slots=True)
-class HeadAsGet:
-    """Handles HEAD as GET and drops the body, so that no route has to care."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self.app(scope, receive, send)
-            return
-
-        async def without_body(message: Message) -> None:
-            # The server checks the method: a GET without the body that its headers announce is an error.
-            scope["method"] = "HEAD"
-            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
-
-        # Modify the scope in place: routing adds to it what `Observe` reads.
-        scope["method"] = "GET"
-        await self.app(scope, receive, without_body)
-
-
-@dataclass(frozen=True, slots=True)
-class SecurityHeaders:
-    """Sets `SECURITY_HEADERS` on every response, errors included."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-
-        async def secured(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        await self.app(scope, receive, secured)
 
 
 class CrossOrigin:
@@ -307,44 +296,13 @@ class CrossOrigin:
         await (self._open if is_open else self._app)(scope, receive, send)
 
 
-@dataclass(frozen=True, slots=True)
-class CatchAll:
-    """Turns any exception that escapes a handler into a 500 without internal details; logs it here, once."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = False
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = started or message["type"] == "http.response.start"
-            await send(message)
-
-        try:
-            await self.app(scope, receive, watched)
-        except ClientDisconnect:
-            return
-        except Exception as error:  # whatever it is: the client gets an answer, the operator a log line
-            if scope["type"] != "http" or started:
-                raise
-            ERRORS.error("%s", frames_of(error), extra={"request_id": request_id_of(scope)})
-            answer = await render(Request(scope), HttpProblem(500, "problem.internal"))
-            await answer(scope, receive, send)
-
-
 def name_request(scope: Scope) -> str:
     """Return the id of a request: the client's if it is valid, otherwise a new one, which replaces it in the
     headers."""
-    given = request_id_of(scope)
+    given = Headers(scope=scope).get("x-request-id", "")
     if REQUEST_ID.fullmatch(given):
         return given
     request_id = secrets.token_hex(8)
     others = [(name, value) for name, value in scope["headers"] if name != b"x-request-id"]
     scope["headers"] = [*others, (b"x-request-id", request_id.encode())]
     return request_id
-
-
-def request_id_of(scope: Scope) -> str:
-    """Return the id of a request from its header; empty before `name_request`."""
-    return Headers(scope=scope).get("x-request-id", "")

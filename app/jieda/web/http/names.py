@@ -35,7 +35,7 @@ def is_allowed(name: str, settings: Settings) -> bool:
 
 
 def is_our_host(host: str, settings: Settings) -> bool:
-    """Return whether a Host header may mean this site. `HostNames` has checked it where names are configured; a server
+    """Return whether a Host header may mean this site. `Hosting` has checked it where names are configured; a server
     on a loopback address answers only to local names and to that of its base address."""
     return bool(settings.allowed_hosts) or not is_loopback(settings.host) or _is_own_name(host, settings)
 
