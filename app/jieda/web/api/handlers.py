@@ -1,4 +1,7 @@
-"""Handlers of the API. `parameters` and `body` read the input; `routes` holds the route table."""
+"""Handlers of the API. `parameters` and `body` read the input; `routes` holds the route table.
+
+The name of a handler is the id of its operation, by which generated clients call it: it must not change.
+"""
 
 import asyncio
 import hmac
@@ -149,7 +152,7 @@ async def report_outcome(request: Request) -> Response:
     return await respond(request, found.model_dump_json(), JSON, lang=lang, cache=NO_STORE)
 
 
-async def entries(request: Request, parameters: Annotated[EntryParameters, Query()]) -> Response:
+async def list_entries(request: Request, parameters: Annotated[EntryParameters, Query()]) -> Response:
     """List entries, latest change first."""
     lang = api_language(request)
     filters, since = parameters.filters(), parameters.updated_since
@@ -157,7 +160,7 @@ async def entries(request: Request, parameters: Annotated[EntryParameters, Query
     return await json_answer(request, found, lang)
 
 
-async def entry(
+async def get_entry(
     request: Request, framework: Framework, slug: Slug, _parameters: Annotated[LanguageParameters, Query()]
 ) -> Response:
     """Read one entry.
@@ -175,7 +178,7 @@ async def entry(
     return await json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang)
 
 
-async def entry_markdown(
+async def get_entry_markdown(
     request: Request, framework: Framework, slug: Slug, parameters: Annotated[OneEntry, Query()]
 ) -> Response:
     """Read one entry as Markdown: title, what it applies to, body, sources.
@@ -215,10 +218,11 @@ def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:
         page = model.model_validate({"items": items, **list_fields(parameters, len(found), snapshot)})
         return await json_answer(request, page, lang)
 
+    tags.__name__ = f"list_{facet}s"
     return tags
 
 
-async def problems(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
+async def list_problems(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List problems in the content files, as `jieda check` reports them, except those of drafts."""
     snapshot = site_of(request).service.current()
     found = snapshot.library.open_problems
@@ -227,7 +231,7 @@ async def problems(request: Request, parameters: Annotated[ListParameters, Query
     return await json_answer(request, page, api_language(request))
 
 
-async def translations(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
+async def list_translations(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List, for every entry, which editions are present, missing or older than their twin."""
     snapshot, lang = site_of(request).service.current(), api_language(request)
     shape, library = shaper(request, snapshot, lang), snapshot.library
@@ -236,7 +240,7 @@ async def translations(request: Request, parameters: Annotated[ListParameters, Q
     return await json_answer(request, page, lang)
 
 
-async def reload_content(request: Request) -> Response:
+async def reload(request: Request) -> Response:
     """Reload the content in every worker. Needs the reload token; disabled where none is configured.
 
     Responds when all workers serve the new generation, or after ten seconds; `behind` lists those that do not yet.

@@ -25,7 +25,7 @@ from jieda.usecases.entries import ReadEntry
 from jieda.usecases.judge import judge, search_and_judge
 from jieda.usecases.search import Found
 from jieda.version import VERSION
-from jieda.web.api.parameters import DiagnoseBody, OutcomeBody
+from jieda.web.api.parameters import DiagnoseBody
 from jieda.web.api.routes import ROUTES, ApiRoute
 from jieda.web.http.problems import MEDIA_TYPE, ProblemBody
 from jieda.web.site import Site
@@ -88,11 +88,9 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     paths: Json = document["paths"]
     document["paths"] = {route.path: paths[route.path] for route in ROUTES}
     components = document.setdefault("components", {})
-    for model, name in (
-        (ProblemBody, "Problem"),
-        (DiagnoseBody, "DiagnoseBody"),
-        (OutcomeBody, "OutcomeBody"),
-    ):
+    models: dict[str, type[BaseModel]] = {"Problem": ProblemBody}
+    models |= {route.body.__name__: route.body for route in ROUTES if route.body}
+    for name, model in models.items():
         schema = model.model_json_schema(ref_template=REFERENCE, mode="validation")
         for each in schema["properties"].values():
             each.pop("default", None)  # TypeScript generators would make the field required
@@ -149,8 +147,8 @@ def complete_operation(operation: Json, route: ApiRoute, example: Json) -> None:
     for parameter in parameters:
         if parameter["name"] in example.get("parameters", {}):
             parameter["example"] = example["parameters"][parameter["name"]]
-    if model := BODIES.get(route.operation):
-        operation["requestBody"] = request_body(model, example)
+    if route.body:
+        operation["requestBody"] = request_body(route.body, example)
     if route.operation == "reload":
         operation["security"] = [{"token": []}]
 
@@ -163,14 +161,6 @@ def error_answer(status: int) -> Json:
         "content": {MEDIA_TYPE: {"schema": schema}},
         "headers": LIMITED | (RETRY if status in RETRIED else {}),
     }
-
-
-BODIES: Mapping[str, type[BaseModel]] = {
-    "diagnose": DiagnoseBody,
-    "diagnose_text": DiagnoseBody,
-    "report_outcome": OutcomeBody,
-}
-"""Models of request bodies by operation."""
 
 
 def request_body(model: type[BaseModel], example: Json) -> Json:

@@ -16,133 +16,101 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from jieda.presentation import paths, schemas
 from jieda.web.api.handlers import (
+    MARKDOWN,
+    TEXT,
     ApiHandler,
     diagnose,
     diagnose_text,
-    entries,
-    entry,
-    entry_markdown,
-    problems,
-    reload_content,
+    get_entry,
+    get_entry_markdown,
+    list_entries,
+    list_problems,
+    list_translations,
+    reload,
     report_outcome,
     search,
     suggest,
     tag_list,
-    translations,
 )
-from jieda.web.api.parameters import suggest_names
+from jieda.web.api.parameters import DiagnoseBody, OutcomeBody, suggest_names
 
 
 @dataclass(frozen=True, slots=True)
 class ApiRoute:
-    """One row of the table. `answer` is the type of a JSON response, `text` the media type of any other.
-
-    `refusals` are the error statuses of the route.
-    """
+    """One row of the table. `answer` is the type of a JSON response, or the media type of any other; `refusals` are the
+    error statuses of the route, `body` is the model of what is sent."""
 
     method: str
     path: str
-    operation: str
-    summary: str
     handler: ApiHandler
+    summary: str
     answer: Any
-    text: str = ""
     refusals: tuple[int, ...] = (400, 422)
+    body: type[BaseModel] | None = None
+
+    @property
+    def operation(self) -> str:
+        """The id of the operation."""
+        return self.handler.__name__
+
+    @property
+    def text(self) -> str:
+        """The media type of a response that is not JSON, otherwise empty."""
+        return self.answer if isinstance(self.answer, str) else ""
 
 
-def _tags(facet: str, whole: type[schemas.Page]) -> ApiRoute:
-    """Return the route that lists the tags of a facet."""
-    names = f"{facet}s"
-    return ApiRoute(
-        "GET",
-        paths.API_TAGS[facet],
-        f"list_{names}",
-        f"List {names.replace('_', ' ')}",
-        tag_list(facet, whole),
-        whole,
-    )
-
-
-UNREADABLE = (400, 408, 413, 415, 422, 503)
-"""Error statuses of the routes that take a log."""
+UNKNOWN_ENTRY = (400, 404, 422)
+LOG = (400, 408, 413, 415, 422, 503)
+OUTCOME = (400, 403, 404, 408, 413, 422)
+RELOAD = (400, 401, 403, 409)
+FRAMEWORKS, KINDS, TOPICS, ERROR_TYPES = paths.API_TAGS.values()
 ROUTES: tuple[ApiRoute, ...] = (
-    ApiRoute("GET", paths.API_SEARCH, "search", "Search", search, schemas.SearchResult),
-    ApiRoute("GET", paths.API_SUGGEST, "suggest", "Complete", suggest, tuple[schemas.ApiCompletion, ...]),
-    ApiRoute("GET", paths.API_ENTRIES, "list_entries", "List entries", entries, schemas.SummaryList),
+    ApiRoute("GET", paths.API_SEARCH, search, "Search", schemas.SearchResult),
+    ApiRoute("GET", paths.API_SUGGEST, suggest, "Complete", tuple[schemas.ApiCompletion, ...]),
+    ApiRoute("GET", paths.API_ENTRIES, list_entries, "List entries", schemas.SummaryList),
     ApiRoute(
         "GET",
         paths.API_ENTRY_MARKDOWN,
-        "get_entry_markdown",
+        get_entry_markdown,
         "Read an entry's Markdown",
-        entry_markdown,
-        None,
-        "text/markdown",
-        (400, 404, 422),
+        MARKDOWN,
+        UNKNOWN_ENTRY,
     ),
+    ApiRoute("GET", paths.API_ENTRY, get_entry, "Read an entry", schemas.ApiEntry, UNKNOWN_ENTRY),
+    ApiRoute("POST", paths.API_DIAGNOSE, diagnose, "Diagnose a log", schemas.ApiDiagnosis, LOG, DiagnoseBody),
     ApiRoute(
-        "GET",
-        paths.API_ENTRY,
-        "get_entry",
-        "Read an entry",
-        entry,
-        schemas.ApiEntry,
-        refusals=(400, 404, 422),
-    ),
-    ApiRoute(
-        "POST",
-        paths.API_DIAGNOSE,
-        "diagnose",
-        "Diagnose a log",
-        diagnose,
-        schemas.ApiDiagnosis,
-        refusals=UNREADABLE,
-    ),
-    ApiRoute(
-        "POST",
-        paths.API_DIAGNOSE_TEXT,
-        "diagnose_text",
-        "Diagnose a log, as text",
-        diagnose_text,
-        None,
-        "text/plain",
-        UNREADABLE,
+        "POST", paths.API_DIAGNOSE_TEXT, diagnose_text, "Diagnose a log, as text", TEXT, LOG, DiagnoseBody
     ),
     ApiRoute(
         "POST",
         paths.API_OUTCOMES,
-        "report_outcome",
-        "Say whether an entry helped",
         report_outcome,
+        "Say whether an entry helped",
         schemas.Reported,
-        refusals=(400, 403, 404, 408, 413, 422),
+        OUTCOME,
+        OutcomeBody,
     ),
-    _tags("framework", schemas.FrameworkList),
-    *(_tags(facet, schemas.TagList) for facet in ("kind", "topic", "error_type")),
     ApiRoute(
         "GET",
-        paths.API_PROBLEMS,
-        "list_problems",
-        "List content problems",
-        problems,
-        schemas.ContentProblemList,
+        FRAMEWORKS,
+        tag_list("framework", schemas.FrameworkList),
+        "List frameworks",
+        schemas.FrameworkList,
     ),
+    ApiRoute("GET", KINDS, tag_list("kind", schemas.TagList), "List kinds", schemas.TagList),
+    ApiRoute("GET", TOPICS, tag_list("topic", schemas.TagList), "List topics", schemas.TagList),
+    ApiRoute(
+        "GET", ERROR_TYPES, tag_list("error_type", schemas.TagList), "List error types", schemas.TagList
+    ),
+    ApiRoute("GET", paths.API_PROBLEMS, list_problems, "List content problems", schemas.ContentProblemList),
     ApiRoute(
         "GET",
         paths.API_TRANSLATIONS,
-        "list_translations",
+        list_translations,
         "List the state of translations",
-        translations,
         schemas.TranslationList,
     ),
-    ApiRoute(
-        "POST",
-        paths.API_RELOAD,
-        "reload",
-        "Reload the content",
-        reload_content,
-        schemas.Reloaded,
-        refusals=(400, 401, 403, 409),
-    ),
+    ApiRoute("POST", paths.API_RELOAD, reload, "Reload the content", schemas.Reloaded, RELOAD),
 )
 
 
@@ -192,7 +160,7 @@ def add_api_routes(app: FastAPI) -> None:
             methods=[route.method],
             operation_id=route.operation,
             summary=route.summary,
-            response_model=route.answer,
-            response_class=JSONResponse if route.answer else PlainTextResponse,
+            response_model=None if route.text else route.answer,
+            response_class=PlainTextResponse if route.text else JSONResponse,
             route_class_override=QuickRoute,
         )
