@@ -3,9 +3,10 @@
 The SDK is an optional extra: other modules import this one only where it is installed.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import IO, Any, cast
+from urllib.parse import quote
 
 import anyio
 import mcp_types as types
@@ -18,15 +19,17 @@ from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from jieda.agents import prompts, resources, tools
+from jieda.agents import tools
 from jieda.agents.answering import Context
 from jieda.agents.answers import schema_of
 from jieda.agents.opening import Opening
-from jieda.agents.questions import parse_address
+from jieda.agents.questions import DiagnoseQuestion, SearchQuestion, known_language, parse_address
+from jieda.client.client import Client
 from jieda.entry import Language
 from jieda.errors import JiedaError
-from jieda.presentation import fence
 from jieda.presentation.brand import OURS, handle, short_name
+from jieda.presentation.fence import random_fence
+from jieda.taxonomy import Filters, Window
 
 Call = ServerRequestContext[Any, Any]
 Paging = types.PaginatedRequestParams | None
@@ -38,6 +41,72 @@ COUNTING = types.ToolAnnotations(
 )
 FIXED = CacheHint(ttl_ms=3_600_000, scope="public")
 """Responses that do not depend on the content may be cached for an hour."""
+
+
+ENTRIES = types.ResourceTemplate(
+    uri_template="jieda://entry/{framework}/{slug}{?lang}",
+    name="entry",
+    title="Entry",
+    description="One entry as Markdown, in the language asked for where it has that edition. `framework` and `slug` "
+    "are the parts of the id that `diagnose`, `search` and `list` give.",
+    mime_type="text/markdown",
+)
+"""Every entry is a resource."""
+PAGE = 50
+"""Entries in a page of the list of resources."""
+MAX_CURSOR = 18
+"""Digits of a cursor."""
+MOST_PAGES = 20
+"""Pages of entries that a completion searches."""
+MOST_VALUES = 100
+"""Completion values that the protocol allows."""
+
+
+async def explain_log(context: Context, log: str, lang: Language | None) -> str:
+    """Diagnose the log here; the prompt contains only those of its lines that support a match."""
+    said = DiagnoseQuestion.model_validate({"text": log, "lang": lang}).reply_lang
+    outcome = await tools.call(context, "diagnose", {"text": log, "lang": said.value})
+    site = short_name(context.site(), said)
+    return context.words(said)("agents.prompt.explain", answer=outcome.text, site=site)
+
+
+async def write_entry(context: Context, question: str, lang: Language | None) -> str:
+    """Describe the format of an entry and the commands that check it."""
+    said = SearchQuestion.model_validate({"query": question, "lang": lang}).reply_lang
+    site = short_name(context.site(), said)
+    return context.words(said)("agents.prompt.write", question=question, site=site)
+
+
+LANG = types.PromptArgument(
+    name="lang", description="en or zh; by default the language of what you send.", required=False
+)
+LOG = types.PromptArgument(name="log", description="What the program printed.", required=True)
+QUESTION = types.PromptArgument(
+    name="question", description="What the entry is to answer, as people ask it.", required=True
+)
+PROMPTS: Mapping[str, tuple[types.Prompt, Callable[[Context, str, Language | None], Awaitable[str]]]] = {
+    "explain-this-log": (
+        types.Prompt(
+            name="explain-this-log",
+            title="Explain this log",
+            description="Diagnose a log and explain in plain words what went wrong and what to do, or say that no "
+            "entry knows it.",
+            arguments=[LOG, LANG],
+        ),
+        explain_log,
+    ),
+    "write-an-entry": (
+        types.Prompt(
+            name="write-an-entry",
+            title="Write an entry",
+            description="Turn a problem that you have just solved into an entry of this knowledge base, in its format.",
+            arguments=[QUESTION, LANG],
+        ),
+        write_entry,
+    ),
+}
+"""Prompts that a user can start from in a client, each with what makes its text for the model from its first
+argument."""
 
 
 class Handlers:
@@ -60,78 +129,101 @@ class Handlers:
         )
 
     async def list_resources(self, call: Call, params: Paging) -> types.ListResourcesResult:
-        """List the entries, page by page."""
+        """List the entries, page by page; the cursor of a page is the number of entries before it."""
         context = self._context_of(call.request)
+        cursor = (params.cursor if params else None) or "0"
+        if not cursor.isdecimal() or len(cursor) > MAX_CURSOR:
+            raise MCPError(types.INVALID_PARAMS, "The cursor is not from this server.")
         try:
-            found, cursor = await resources.page(context.client, params.cursor if params else None)
-        except ValueError as error:
-            raise MCPError(types.INVALID_PARAMS, "The cursor is not from this server.") from error
+            found = await context.client.entries(Filters(), Language.EN, Window(PAGE, int(cursor)))
         except JiedaError as error:
             raise await _protocol_error(context, error, Language.EN) from error
         listed = [
             types.Resource(
-                uri=resources.address(each.id), name=each.id, title=each.title, mime_type=resources.MEDIA_TYPE
+                uri=f"jieda://entry/{quote(each.id)}",
+                name=each.id,
+                title=each.title,
+                mime_type=ENTRIES.mime_type,
             )
-            for each in found
+            for each in found.items
         ]
-        return types.ListResourcesResult(resources=listed, next_cursor=cursor)
+        end = int(cursor) + len(listed)
+        following = str(end) if listed and end < found.total else None
+        return types.ListResourcesResult(resources=listed, next_cursor=following)
 
     async def list_templates(self, _call: Call, _params: Paging) -> types.ListResourceTemplatesResult:
         """Return the only resource template."""
-        template = types.ResourceTemplate(
-            uri_template=resources.TEMPLATE,
-            name="entry",
-            title="Entry",
-            description=resources.DESCRIPTION,
-            mime_type=resources.MEDIA_TYPE,
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[template])
+        return types.ListResourceTemplatesResult(resource_templates=[ENTRIES])
 
     async def read_resource(
         self, call: Call, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Return a whole entry inside a fence."""
-        context, named = self._context_of(call.request), parse_address(str(params.uri))
+        context, uri = self._context_of(call.request), str(params.uri)
+        named = parse_address(uri)
         if named is None:
-            raise MCPError(types.INVALID_PARAMS, resources.NONE_SUCH, {"uri": str(params.uri)})
+            unknown = "There is no such resource. `search` and `list` give ids of entries."
+            raise MCPError(types.INVALID_PARAMS, unknown, {"uri": uri})
         entry_id, lang = named
         try:
             entry = await context.client.read(entry_id, lang)
         except JiedaError as error:
-            raise await _protocol_error(context, error, lang, str(params.uri)) from error
+            raise await _protocol_error(context, error, lang, uri) from error
         text = f"# {entry.title}\n\n{entry.markdown.strip()}"
-        text = fence.random_fence(text).around(entry.id, text)
-        contents = types.TextResourceContents(uri=str(params.uri), mime_type=resources.MEDIA_TYPE, text=text)
+        text = random_fence(text).around(entry.id, text)
+        contents = types.TextResourceContents(uri=uri, mime_type=ENTRIES.mime_type, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     async def complete(self, call: Call, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete the variables of the template and the `lang` of a prompt."""
-        given = (params.context.arguments if params.context else None) or {}
-        of_prompt = isinstance(params.ref, types.PromptReference) and params.argument.name != "lang"
-        name = "" if of_prompt else params.argument.name
         try:
-            values, more = await resources.complete(
-                self._context_of(call.request), name, params.argument.value, given.get("framework", "")
-            )
+            values = await _values(self._context_of(call.request).client, params)
         except JiedaError:
-            # The framework is incomplete, or the server does not respond: no completions.
-            values, more = [], False
-        return types.CompleteResult(completion=types.Completion(values=values, has_more=more))
+            values = []  # the framework is incomplete, or the server does not respond
+        matching = sorted(value for value in values if value.startswith(params.argument.value))
+        completion = types.Completion(values=matching[:MOST_VALUES], has_more=len(matching) > MOST_VALUES)
+        return types.CompleteResult(completion=completion)
 
     async def list_prompts(self, _call: Call, _params: Paging) -> types.ListPromptsResult:
         """List the prompts with their arguments."""
-        return types.ListPromptsResult(prompts=[_prompt(each) for each in prompts.PROMPTS])
+        return types.ListPromptsResult(prompts=[prompt for prompt, _ in PROMPTS.values()])
 
     async def get_prompt(self, call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """Return the text of a prompt as a user message."""
-        prompt, given = prompts.NAMED.get(params.name), params.arguments or {}
-        if prompt is None:
-            raise MCPError(types.INVALID_PARAMS, f"The prompts are: {', '.join(prompts.NAMED)}.")
-        if not given.get(prompt.argument):
-            raise MCPError(types.INVALID_PARAMS, f"The prompt needs {prompt.argument}.")
-        text = await prompt.make(self._context_of(call.request), given)
+        if params.name not in PROMPTS:
+            raise MCPError(types.INVALID_PARAMS, f"The prompts are: {', '.join(PROMPTS)}.")
+        prompt, make = PROMPTS[params.name]
+        given, needed = params.arguments or {}, (prompt.arguments or [LOG])[0].name
+        if not given.get(needed):
+            raise MCPError(types.INVALID_PARAMS, f"The prompt needs {needed}.")
+        lang = known_language(given.get("lang", ""))
+        text = await make(self._context_of(call.request), given[needed], lang)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
+
+
+async def _values(client: Client, params: types.CompleteRequestParams) -> list[str]:
+    """Return what a variable of the template, or the `lang` of a prompt, can be."""
+    name = params.argument.name
+    if name == "lang":
+        return [lang.value for lang in Language]
+    if name not in {"framework", "slug"} or isinstance(params.ref, types.PromptReference):
+        return []
+    if name == "framework":
+        return [tag.id for tag in await client.tags("framework", Language.EN) if tag.count]
+    given = (params.context.arguments if params.context else None) or {}
+    framework = given.get("framework", "")
+    return await _slugs(client, Filters(framework=(framework,)) if framework else Filters())
+
+
+async def _slugs(client: Client, filters: Filters) -> list[str]:
+    slugs: list[str] = []
+    for number in range(MOST_PAGES):
+        found = await client.entries(filters, Language.EN, Window(PAGE, number * PAGE))
+        slugs += [each.id.partition("/")[2] for each in found.items]
+        if len(slugs) >= found.total:
+            break
+    return slugs
 
 
 async def _protocol_error(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
@@ -148,16 +240,6 @@ def _tool(tool: tools.Tool) -> types.Tool:
         input_schema=tool.question.model_json_schema(),
         output_schema=schema_of(tool.answer, tool.view),
         annotations=READ_ONLY if tool.reads_only else COUNTING,
-    )
-
-
-def _prompt(prompt: prompts.Prompt) -> types.Prompt:
-    arguments = [
-        types.PromptArgument(name=prompt.argument, description=prompt.about, required=True),
-        types.PromptArgument(name="lang", description=prompts.LANG, required=False),
-    ]
-    return types.Prompt(
-        name=prompt.name, title=prompt.title, description=prompt.description, arguments=arguments
     )
 
 
