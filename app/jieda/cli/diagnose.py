@@ -22,7 +22,7 @@ from jieda.locales.translations import Translations
 from jieda.log.lines import SEARCHED
 from jieda.presentation.annotations import FORMS
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_evidence, as_text
-from jieda.usecases.long_logs import diagnose_log, window
+from jieda.usecases.diagnose import diagnose_log, window
 
 CHUNK = 1 << 20
 UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"\x28\xb5\x2f\xfd": "zstdcat"}

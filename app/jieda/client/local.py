@@ -12,10 +12,10 @@ from jieda.presentation import schemas
 from jieda.presentation.shaper import Shapers
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Window
+from jieda.usecases.diagnose import diagnose_log, extracted
 from jieda.usecases.entries import MovedTo, all_tags, list_entries
 from jieda.usecases.entries import read as read_for
 from jieda.usecases.entries import report as report_for
-from jieda.usecases.long_logs import diagnose_log, extracted
 from jieda.usecases.search import search as search_for
 from jieda.usecases.service import Service
 

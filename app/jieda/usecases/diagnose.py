@@ -1,16 +1,20 @@
 """Diagnosis for a visitor. The text is matched and then discarded: it reaches no file, log or metric, and secrets in
 quoted parts are masked. If gaps are recorded, so are the type and the redacted message of an unexplained failure.
+
+Of a log above the size limit, the end and the lines around the first failure are read; answers use the line numbers of
+the whole log.
 """
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from jieda.diagnosis.answers import Confidence, Diagnosis, Verdict
 from jieda.entry import Language
 from jieda.errors import TooBusy
-from jieda.log.lines import PIECE, physical_lines, strip_codes
+from jieda.log.layout import NO_LAYOUT
+from jieda.log.lines import PIECE, LogExtract, LogWindow, physical_lines, strip_codes
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import known_tag
@@ -91,6 +95,45 @@ async def turn(service: Service, size: int) -> AsyncIterator[None]:
     except TooBusy:
         service.metrics.refused.labels("busy").inc()
         raise
+
+
+BLOCK = 1 << 20
+
+
+def window(service: Service) -> LogWindow:
+    """Return a window that takes a log of any size, with the current formats."""
+    return LogWindow(service.limits.log_bytes, service.current().diagnoser.formats)
+
+
+def extracted(service: Service, text: str) -> LogExtract:
+    """Return the parts to read of a text of any size."""
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= service.limits.log_bytes:
+        return LogExtract(text)
+    taken = window(service)
+    for start in range(0, len(raw), BLOCK):
+        taken.feed(raw[start : start + BLOCK])
+    return taken.extract()
+
+
+async def diagnose_log(
+    service: Service, log: LogExtract, lang: Language, framework: str, asker: bytes = NOBODY
+) -> Diagnosed:
+    """Diagnose the extract of a log, as `diagnose` does, with the line numbers of the whole log."""
+    found = await diagnose(service, log.text, lang, framework, asker)
+    if not log.parts:
+        return found
+    matches = tuple(
+        replace(
+            match,
+            matched=tuple(replace(each, line=log.line(each.line)) for each in match.matched),
+            telling={log.line(number): parts for number, parts in match.telling.items()},
+        )
+        for match in found.diagnosis.matches
+    )
+    errors = tuple(replace(each, line=log.line(each.line)) for each in found.diagnosis.errors)
+    whole = replace(found.diagnosis, matches=matches, errors=errors, parts=log.parts, layout=NO_LAYOUT)
+    return replace(found, diagnosis=whole)
 
 
 def excerpt(service: Service, text: str) -> tuple[str, int]:

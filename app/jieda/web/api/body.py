@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
 from jieda.log.lines import SEARCHED, LogExtract
-from jieda.usecases.long_logs import extracted, window
+from jieda.usecases.diagnose import extracted, window
 from jieda.usecases.service import Service
 from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, suggest_names
 from jieda.web.http.body import bad_body, check_structure, is_json, read_bytes, receive

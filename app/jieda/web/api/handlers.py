@@ -24,9 +24,8 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildRefused
 from jieda.taxonomy import known_tag
-from jieda.usecases.diagnose import Diagnosed
+from jieda.usecases.diagnose import Diagnosed, diagnose_log
 from jieda.usecases.entries import MovedTo, all_tags, read
-from jieda.usecases.long_logs import diagnose_log
 from jieda.usecases.search import search as search_for
 from jieda.usecases.search import suggest as suggest_for
 from jieda.web.api.body import parse_body, read_log
