@@ -116,7 +116,8 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Draf
 
     Raises AuthoringError if the log has no error, or if the framework cannot be determined.
     """
-    text = masked(log.replace("\r\n", "\n").replace("\r", "\n"))
+    text = log.replace("\r\n", "\n").replace("\r", "\n")
+    sample = masked(text)
     clues = clues_of(log, diagnosis, content, wanted.id)
     if not clues.line:
         raise AuthoringError("the log tells of no error: `jieda new ID --kind error` writes an empty draft")
@@ -140,9 +141,8 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Draf
         doubt("sample-from-log", id=entry_id),
         doubt("source-from-log"),
     )
-    return LogDraft(
-        entry_id, draft_files(content, entry_id, known, doubts, (text,), wanted.today), text != log
-    )
+    files = draft_files(content, entry_id, known, doubts, (sample,), wanted.today)
+    return LogDraft(entry_id, files, has_secrets=sample != text)
 
 
 def known_failure(clues: Clues, content: Loaded) -> KnownFailure:

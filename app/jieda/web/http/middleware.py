@@ -28,8 +28,8 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from jieda.usecases.service import Service
 from jieda.web.http.clients import claimed_address
-from jieda.web.http.hosting import Hosting
 from jieda.web.http.limits import RATE_HEADERS, RateLimits, create_buckets
+from jieda.web.http.names import covers, parse_host
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import has_tag, own_path
 from jieda.web.site import Site, asker_of, site_of
@@ -171,6 +171,8 @@ SECONDS_A_DAY = 86_400
 ELEMENT = paths.STATIC.format(name="jieda-search.js")
 ACCESS_LINE = "%(client)s %(method)s %(path)s %(status)d %(bytes)d B %(ms).2f ms %(request_id)s"
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+PROBES = {paths.HEALTHZ, paths.READYZ}
+"""Paths requested by IP address, so exempt: no list of host names can make a server look dead."""
 METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
 """Methods that the metrics and the log tell apart."""
 HUNG_UP = 499
@@ -274,6 +276,37 @@ class Outermost:
             "ms": round(seconds * 1000, 2),
         }
         ACCESS.info(ACCESS_LINE, fields, extra=fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Hosting:
+    """Restores the path prefix where a proxy has stripped it, and refuses requests whose Host is malformed or not in
+    `allowed`; `*.example.com` allows all below it.
+
+    With the prefix both in `path` and in `root_path`, as ASGI requires, routes match behind either kind of proxy.
+    """
+
+    app: ASGIApp
+    root_path: str
+    allowed: tuple[str, ...]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope["root_path"] = self.root_path
+            if scope["path"] != self.root_path and not scope["path"].startswith(f"{self.root_path}/"):
+                scope["path"] = self.root_path + scope["path"]
+            if not self.accepts(scope):
+                answer = await render(Request(scope), HttpProblem(400, "problem.bad_host"))
+                await answer(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def accepts(self, scope: Scope) -> bool:
+        """Return whether the host of a request is accepted."""
+        if own_path(scope) in PROBES:
+            return True
+        name = parse_host(Headers(scope=scope).get("host", ""))
+        return bool(name) and (not self.allowed or any(covers(pattern, name) for pattern in self.allowed))
 
 
 class CrossOrigin:
