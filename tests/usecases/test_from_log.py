@@ -84,7 +84,9 @@ def test_secrets_are_masked_and_that_is_said(desk: Desk) -> None:
     for secret in ("0123456789abcdef", "MIIEvQ", "AgEAAoIBAQ"):
         assert not any(secret in text for text in desk.files().values())
     assert "shard 17 of /data/x/it's.bin" in sample
-    assert "were masked" not in desk.new("roll/other", log="ValueError: nothing secret here at all\r\n").stderr
+    assert (
+        "were masked" not in desk.new("roll/other", log="ValueError: nothing secret here at all\r\n").stderr
+    )
 
 
 def test_an_entry_that_explains_the_log_is_named_and_nothing_is_written(desk: Desk) -> None:

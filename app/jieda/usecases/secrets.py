@@ -2,7 +2,8 @@
 masked, because people copy them into chats and issues."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 from jieda.diagnosis.answers import Diagnosis
 
@@ -33,73 +34,57 @@ _GIVEN = r"""["']?,?\s+(?!["']?-)"""
 """The text between an option and its value, on a command line or in a list of arguments as Python prints it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """A row of SECRETS: name, and a pattern with the secret in a named group (one of its groups is not empty)."""
-
-    name: str
-    pattern: re.Pattern[str]
-
-
-def _row(name: str, pattern: str, flags: int = re.IGNORECASE) -> Secret:
-    return Secret(name, re.compile(pattern, flags))
-
-
-def _prefixed(name: str, pattern: str) -> Secret:
-    return _row(name, f"{_NO_WORD_BEFORE}(?P<secret>{pattern})", 0)
-
-
-SECRETS: tuple[Secret, ...] = (
-    _row("private key in lines", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[^-]+)-----END"),
-    _row("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[a-z0-9+/\\].*)"),
-    _row(
-        "password in an address",
-        rf"{_NO_WORD_BEFORE}[a-z][a-z0-9+.-]{{0,20}}://[^\s/:@]{{0,200}}:(?P<secret>[^\s/]+)@",
+NAMED: Mapping[str, str] = {
+    "private key in lines": r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[^-]+)-----END",
+    "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[a-z0-9+/\\].*)",
+    "password in an address": (
+        rf"{_NO_WORD_BEFORE}[a-z][a-z0-9+.-]{{0,20}}://[^\s/:@]{{0,200}}:(?P<secret>[^\s/]+)@"
     ),
-    _row("token in an address", rf"{_NO_WORD_BEFORE}https?://(?P<secret>[^\s/:@]{{16,}})@"),
-    _row(
-        "Authorization header",
-        rf"""{_NO_WORD_BEFORE}authorization{_IS}{_OPENED}(?:(?:bearer|basic|token|digest|negotiate)\s+)?(?P<secret>[^\s"',;]+)""",
+    "token in an address": rf"{_NO_WORD_BEFORE}https?://(?P<secret>[^\s/:@]{{16,}})@",
+    "Authorization header": (
+        rf"""{_NO_WORD_BEFORE}authorization{_IS}{_OPENED}(?:(?:bearer|basic|token|digest|negotiate)\s+)?(?P<secret>[^\s"',;]+)"""
     ),
-    _row("bearer token", rf"{_NO_WORD_BEFORE}bearer\s+{_RANDOM}"),
-    _row("cookie", rf"{_NO_WORD_BEFORE}(?:set-)?cookie{_OPENED}\s*:\s*(?P<secret>.+)"),
-    _row("password", rf"(?:password|passwd|passphrase|(?<![a-z])pwd|secret|credentials?){_IS}{_VALUE}"),
-    _row(
-        "key",
-        rf"(?:api|access|secret|private|account|storage|encryption|ssh)[_-]?key(?:[_-]?id)?{_IS}{_VALUE}",
+    "bearer token": rf"{_NO_WORD_BEFORE}bearer\s+{_RANDOM}",
+    "cookie": rf"{_NO_WORD_BEFORE}(?:set-)?cookie{_OPENED}\s*:\s*(?P<secret>.+)",
+    "password": rf"(?:password|passwd|passphrase|(?<![a-z])pwd|secret|credentials?){_IS}{_VALUE}",
+    "key": rf"(?:api|access|secret|private|account|storage|encryption|ssh)[_-]?key(?:[_-]?id)?{_IS}{_VALUE}",
+    "token": rf"(?:token|jwt){_IS}{_RANDOM}",
+    "password on a command line": (
+        rf"{_OPTION}(?:password|passwd|passphrase|secret|(?:api|access|secret)[_-]?key){_GIVEN}{_VALUE}"
     ),
-    _row("token", rf"(?:token|jwt){_IS}{_RANDOM}"),
-    _row(
-        "password on a command line",
-        rf"{_OPTION}(?:password|passwd|passphrase|secret|(?:api|access|secret)[_-]?key){_GIVEN}{_VALUE}",
+    "token on a command line": rf"{_OPTION}token{_GIVEN}{_RANDOM}",
+    "signed address": (
+        r"[?&](?:(?:x-[a-z]{3,4}-|q-)?(?:signature|credential|security-token)|sig)=(?P<secret>[^\s&\"']+)"
     ),
-    _row("token on a command line", rf"{_OPTION}token{_GIVEN}{_RANDOM}"),
-    _row(
-        "signed address",
-        r"[?&](?:(?:x-[a-z]{3,4}-|q-)?(?:signature|credential|security-token)|sig)=(?P<secret>[^\s&\"']+)",
+    "login with a key": (
+        rf"{_NO_WORD_BEFORE}login\s+(?:--\S+\s+)*(?P<secret>(?=[a-z_-]{{0,19}}[0-9])[0-9a-z_-]{{20,}})"
     ),
-    _row(
-        "login with a key",
-        rf"{_NO_WORD_BEFORE}login\s+(?:--\S+\s+)*(?P<secret>(?=[a-z_-]{{0,19}}[0-9])[0-9a-z_-]{{20,}})",
-    ),
-    _prefixed("AWS access key", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}"),
-    _prefixed("Alibaba Cloud access key", r"LTAI[A-Za-z0-9]{12,}"),
-    _prefixed("Tencent Cloud secret id", r"AKID[A-Za-z0-9]{13,}"),
-    _prefixed("GitHub token", r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
-    _prefixed("GitLab token", r"glpat-[A-Za-z0-9_-]{16,}"),
-    _prefixed("Hugging Face token", r"(?:hf|api_org)_[A-Za-z0-9]{16,}"),
-    _prefixed("ModelScope token", r"ms-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
-    _prefixed("OpenAI-style key", r"sk-[A-Za-z0-9_-]{16,}"),
-    _prefixed("Google key", r"(?:AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,})"),
-    _prefixed("NVIDIA key", r"nvapi-[A-Za-z0-9_-]{20,}"),
-    _prefixed("Weights & Biases key", r"wandb_v1_[A-Za-z0-9_]{16,}"),
-    _prefixed("Slack token", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    _prefixed("package registry token", r"(?:pypi-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,})"),
-    _prefixed("JSON web token", r"(?<![_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"),
-)
+}
+"""Secrets known by what stands before them, in either case: patterns in which the group that is not empty is the
+secret."""
+SHAPED: Mapping[str, str] = {
+    "AWS access key": r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}",
+    "Alibaba Cloud access key": r"LTAI[A-Za-z0-9]{12,}",
+    "Tencent Cloud secret id": r"AKID[A-Za-z0-9]{13,}",
+    "GitHub token": r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
+    "GitLab token": r"glpat-[A-Za-z0-9_-]{16,}",
+    "Hugging Face token": r"(?:hf|api_org)_[A-Za-z0-9]{16,}",
+    "ModelScope token": r"ms-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    "OpenAI-style key": r"sk-[A-Za-z0-9_-]{16,}",
+    "Google key": r"(?:AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,})",
+    "NVIDIA key": r"nvapi-[A-Za-z0-9_-]{20,}",
+    "Weights & Biases key": r"wandb_v1_[A-Za-z0-9_]{16,}",
+    "Slack token": r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    "package registry token": r"(?:pypi-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,})",
+    "JSON web token": r"(?<![_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?",
+}
+"""Secrets known by their own form, wherever a word begins."""
+SECRETS: Mapping[str, re.Pattern[str]] = {
+    **{name: re.compile(pattern, re.IGNORECASE) for name, pattern in NAMED.items()},
+    **{name: re.compile(f"{_NO_WORD_BEFORE}(?P<secret>{pattern})") for name, pattern in SHAPED.items()},
+}
 """Applied in this order, each to the output of the previous one. This is code and not content, so that no content
 directory can lack it."""
-
 
 _EMAIL = re.compile(
     r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])"
@@ -113,8 +98,8 @@ def masked_for_others(text: str) -> str:
 
 def masked(text: str) -> str:
     """Replace each secret in `text` with MASK."""
-    for secret in SECRETS:
-        text = secret.pattern.sub(_without, text)
+    for pattern in SECRETS.values():
+        text = pattern.sub(_without, text)
     return text
 
 

@@ -47,10 +47,6 @@ class OncePerGeneration(Generic[T]):
         """Return an empty cache that is counted together with this one."""
         return OncePerGeneration(self._offload, self._count)
 
-    def held(self, generation: str, key: Hashable) -> T | None:
-        """Return the value if it is cached, otherwise None."""
-        return self._values.get(key) if generation == self._generation else None
-
     async def get(self, generation: str, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of `key` for a generation, made by `make` the first time. Raises what `make` raises."""
         if generation != self._generation:
