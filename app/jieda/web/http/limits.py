@@ -5,8 +5,8 @@ import logging
 import math
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from enum import StrEnum
 from itertools import cycle
 
@@ -115,72 +115,61 @@ class Buckets:
         return 0.0
 
 
-class ClientShares:
-    """Counts the concurrent requests of each client and processes its logs one at a time.
+class RateLimits:
+    """Refuses requests beyond a client's limits with 429, and processes its logs one at a time. Loopback is exempt: it
+    is a developer, a test, or a local proxy that does not forward client addresses.
 
     Belongs to one event loop.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._buckets = {
+            Cost.SEARCH: Buckets(settings.searches_per_minute),
+            Cost.DIAGNOSIS: Buckets(settings.diagnoses_per_minute),
+            Cost.PAGE: Buckets(settings.pages_per_minute),
+        }
         self._under_way: Counter[tuple[bytes, bool]] = Counter()
         self._one_log: dict[bytes, asyncio.Lock] = {}
-
-    @asynccontextmanager
-    async def share(self, client: bytes, *, is_log: bool) -> AsyncIterator[bool]:
-        """Wait for the request's turn; yields False where its client already has enough under way."""
-        key = client, is_log
-        if self._under_way[key] >= (LOGS_AT_ONCE if is_log else MOST_AT_ONCE):
-            yield False
-            return
-        self._under_way[key] += 1
-        try:
-            if is_log:
-                async with self._one_log.setdefault(client, asyncio.Lock()):
-                    yield True
-            else:
-                yield True
-        finally:
-            self._under_way[key] -= 1
-            if not self._under_way[key]:
-                del self._under_way[key]
-                if is_log:
-                    del self._one_log[client]
-
-
-class RateLimits:
-    """Refuses requests beyond a client's limits with 429. Loopback is exempt: it is a developer, a test, or a local
-    proxy that does not forward client addresses."""
-
-    def __init__(self, app: ASGIApp, buckets: Mapping[Cost, Buckets], metrics: Metrics) -> None:
-        self._app = app
-        self._buckets = buckets
-        self._metrics = metrics
-        self._shares = ClientShares()
         self._warned = False
         self._pauses = cycle(PAUSES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        cost = cost_of(scope) if scope["type"] == "http" and self._buckets else None
+        cost = cost_of(scope) if scope["type"] == "http" else None
         address = client_address(scope) if cost else None
         if cost is None or (address and address.is_loopback):
             await self._app(scope, receive, send)
             return
-        client = client_key(address)
+        client, bucket = client_key(address), self._buckets[cost]
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                bucket = self._buckets[cost]
                 said = (bucket.per_minute, *bucket.left(client, time.monotonic()))
                 MutableHeaders(scope=message).update(dict(zip(RATE_HEADERS, map(str, said), strict=True)))
             await send(message)
 
-        wait = self._buckets[cost].wait(client, time.monotonic())
-        if not wait:
-            async with self._shares.share(client, is_log=cost is Cost.DIAGNOSIS) as is_granted:
-                if is_granted:
-                    await self._app(scope, receive, counted)
-                    return
-        await self._refuse(cost, wait, scope, receive, counted)
+        is_log = cost is Cost.DIAGNOSIS
+        wait = bucket.wait(client, time.monotonic())
+        if wait or self._under_way[client, is_log] >= (LOGS_AT_ONCE if is_log else MOST_AT_ONCE):
+            await self._refuse(cost, wait, scope, receive, counted)
+            return
+        async with self._turn(client, is_log=is_log):
+            await self._app(scope, receive, counted)
+
+    @asynccontextmanager
+    async def _turn(self, client: bytes, *, is_log: bool) -> AsyncIterator[None]:
+        """Count a request as under way; a log waits for the client's other logs."""
+        self._under_way[client, is_log] += 1
+        try:
+            async with self._one_log.setdefault(client, asyncio.Lock()) if is_log else nullcontext():
+                yield
+        finally:
+            self._under_way[client, is_log] -= 1
+            if not self._under_way[client, is_log]:
+                del self._under_way[client, is_log]
+                if is_log:
+                    del self._one_log[client]
 
     async def _refuse(self, cost: Cost, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
         self._metrics.refused.labels(cost.value).inc()
@@ -204,14 +193,3 @@ class RateLimits:
             "proxy, name it in JIEDA_TRUSTED_PROXIES",
             claimed_address(scope),
         )
-
-
-def create_buckets(settings: Settings) -> dict[Cost, Buckets]:
-    """Return the configured limits; empty where limits are off."""
-    if not settings.limits:
-        return {}
-    return {
-        Cost.SEARCH: Buckets(settings.searches_per_minute),
-        Cost.DIAGNOSIS: Buckets(settings.diagnoses_per_minute),
-        Cost.PAGE: Buckets(settings.pages_per_minute),
-    }

@@ -28,7 +28,7 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from jieda.usecases.service import Service
 from jieda.web.http.clients import claimed_address
-from jieda.web.http.limits import RATE_HEADERS, RateLimits, create_buckets
+from jieda.web.http.limits import RATE_HEADERS, RateLimits
 from jieda.web.http.names import covers, parse_host
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import has_tag, own_path
@@ -186,7 +186,7 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
         Middleware(Outermost, metrics=metrics),
         Middleware(Hosting, root_path=settings.root_path, allowed=settings.allowed_hosts),
         *([Middleware(CrossOrigin, origins=settings.cors_origins)] if settings.cors_origins else []),
-        Middleware(RateLimits, buckets=create_buckets(settings), metrics=metrics),
+        *([Middleware(RateLimits, settings=settings, metrics=metrics)] if settings.limits else []),
         *([Middleware(Repeats)] if settings.cache else []),
     ]
 
