@@ -34,120 +34,6 @@ from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import has_tag, own_path
 from jieda.web.site import Site, asker_of, site_of
 
-PAGES = tuple(compile_path(path)[0] for path in (paths.SEARCH, paths.ENTRY))
-DEPENDS_ON = ("accept", "accept-language", "accept-encoding", "cookie")
-"""Request headers that a response may vary by."""
-OF_A_BODY = {b"content-type", b"content-length", b"content-encoding"}
-"""Headers that a response without a body leaves out."""
-KEPT_TYPES = ("text/", "application/json")
-LARGEST = 1 << 18
-"""Largest body that is cached, in bytes; images and larger bodies are sent from where they are stored."""
-SIZE = 1500
-"""Approximate overhead of a cached response beside its body, in bytes."""
-
-RawHeaders = tuple[tuple[bytes, bytes], ...]
-Key = tuple[bytes, str]
-"""The digest of a request, and the origin that absolute addresses in its response begin with."""
-
-
-@dataclass(frozen=True, slots=True)
-class SentResponse:
-    """A response as it was sent. `route` and, for a search, `outcome` label the metrics; `note` is the record for
-    maintainers, where recording is on."""
-
-    headers: RawHeaders
-    body: bytes
-    route: object
-    outcome: str
-    note: Searched | AnswerFound | EntryRead | None
-
-
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """Serves repeated searches and entry requests from the cache and caches the other responses, except those given
-    while search falls back to words only."""
-
-    app: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        digest = _key(scope)
-        site = site_of(Request(scope)) if digest else None
-        if site is None or not site.knowledge.ready:
-            await self.app(scope, receive, send)
-            return
-        key = digest, site.urls.base_url
-        kept: SentResponse | None = site.cache.get(site.service.current(), key)
-        if kept is None:
-            await self._keep(site, key, scope, receive, send)
-            return
-        scope["route"] = kept.route
-        if kept.outcome:
-            site.metrics.repeated.labels("hit").inc()
-            site.metrics.searches.labels(kept.outcome).inc()
-        if kept.note:
-            site.service.note(kept.note._replace(asker=asker_of(Request(scope))))
-        await _send_again(kept, scope, send)
-
-    async def _keep(self, site: Site, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and cache its response if the same snapshot was served from start to end."""
-        snapshot = site.service.current()
-        headers: RawHeaders = ()
-
-        async def watched(message: Message) -> None:
-            nonlocal headers
-            if message["type"] == "http.response.start":
-                headers = tuple(message["headers"]) if message["status"] == 200 else ()
-            elif headers and not message.get("more_body", False) and site.service.current() is snapshot:
-                body = message.get("body", b"")
-                if _is_kept(Headers(raw=list(headers)), len(body)) and not is_embedder_failing(snapshot):
-                    said = scope.get("state", {})
-                    sent = SentResponse(
-                        headers, body, scope["route"], said.get("outcome", ""), said.get("note")
-                    )
-                    site.cache.put(snapshot, key, sent, SIZE + len(body))
-            await send(message)
-
-        await self.app(scope, receive, watched)
-
-
-def is_embedder_failing(snapshot: Snapshot) -> bool:
-    """Return whether the embedder failed on its last call."""
-    embedder = snapshot.searcher.embedder
-    return bool(embedder and embedder.failure)
-
-
-def _is_kept(headers: Headers, size: int) -> bool:
-    """Return whether a response whose last chunk has `size` bytes is complete (not chunked), small and the same for
-    everybody."""
-    is_whole = headers.get("content-length") == str(size) and size <= LARGEST
-    return is_whole and headers.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in headers
-
-
-async def _send_again(kept: SentResponse, scope: Scope, send: Send) -> None:
-    """Send the cached response, or 304 to a client that already has it."""
-    had = Headers(scope=scope).get("if-none-match", "")
-    if had and has_tag(had, Headers(raw=list(kept.headers)).get("etag", "")):
-        headers = [pair for pair in kept.headers if pair[0] not in OF_A_BODY]
-        await send({"type": "http.response.start", "status": 304, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    await send({"type": "http.response.start", "status": 200, "headers": list(kept.headers)})
-    await send({"type": "http.response.body", "body": kept.body})
-
-
-def _key(scope: Scope) -> bytes:
-    """Return a digest of all that a response depends on, cookies included; empty where the response is not cached."""
-    if scope["type"] != "http" or scope["method"] != "GET":
-        return b""
-    path = own_path(scope)
-    if path != paths.API_SEARCH and not any(page.match(path) for page in PAGES):
-        return b""
-    headers = Headers(scope=scope)
-    said = (f"{len(value)} {value}" for name in DEPENDS_ON for value in (",".join(headers.getlist(name)),))
-    whole = "\n".join((path, *said, scope["query_string"].decode("latin-1")))
-    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=24).digest()
-
-
 ACCESS = logging.getLogger("jieda.access")
 ERRORS = logging.getLogger("jieda.errors")
 
@@ -171,6 +57,7 @@ SECONDS_A_DAY = 86_400
 ELEMENT = paths.STATIC.format(name="jieda-search.js")
 ACCESS_LINE = "%(client)s %(method)s %(path)s %(status)d %(bytes)d B %(ms).2f ms %(request_id)s"
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+"""An id that a client may give its request; any other is replaced."""
 PROBES = {paths.HEALTHZ, paths.READYZ}
 """Paths requested by IP address, so exempt: no list of host names can make a server look dead."""
 METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
@@ -198,7 +85,8 @@ class Exchange:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope, self._receive, self._send = scope, receive, send
         self.method: str = scope["method"]
-        self.request_id = name_request(scope)
+        given = Headers(scope=scope).get("x-request-id", "")
+        self.request_id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         self.started = False
         self.status = 500
         """The status sent or, before one is, what the log says of a request without a response."""
@@ -329,13 +217,116 @@ class CrossOrigin:
         await (self._open if is_open else self._app)(scope, receive, send)
 
 
-def name_request(scope: Scope) -> str:
-    """Return the id of a request: the client's if it is valid, otherwise a new one, which replaces it in the
-    headers."""
-    given = Headers(scope=scope).get("x-request-id", "")
-    if REQUEST_ID.fullmatch(given):
-        return given
-    request_id = secrets.token_hex(8)
-    others = [(name, value) for name, value in scope["headers"] if name != b"x-request-id"]
-    scope["headers"] = [*others, (b"x-request-id", request_id.encode())]
-    return request_id
+PAGES = tuple(compile_path(path)[0] for path in (paths.SEARCH, paths.ENTRY))
+DEPENDS_ON = ("accept", "accept-language", "accept-encoding", "cookie")
+"""Request headers that a response may vary by."""
+OF_A_BODY = {b"content-type", b"content-length", b"content-encoding"}
+"""Headers that a response without a body leaves out."""
+KEPT_TYPES = ("text/", "application/json")
+LARGEST = 1 << 18
+"""Largest body that is cached, in bytes; images and larger bodies are sent from where they are stored."""
+SIZE = 1500
+"""Approximate overhead of a cached response beside its body, in bytes."""
+
+RawHeaders = tuple[tuple[bytes, bytes], ...]
+Key = tuple[bytes, str]
+"""The digest of a request, and the origin that absolute addresses in its response begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentResponse:
+    """A response as it was sent. `route` and, for a search, `outcome` label the metrics; `note` is the record for
+    maintainers, where recording is on."""
+
+    headers: RawHeaders
+    body: bytes
+    route: object
+    outcome: str
+    note: Searched | AnswerFound | EntryRead | None
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Serves repeated searches and entry requests from the cache and caches the other responses, except those given
+    while search falls back to words only."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        digest = _key(scope)
+        site = site_of(Request(scope)) if digest else None
+        if site is None or not site.knowledge.ready:
+            await self.app(scope, receive, send)
+            return
+        key = digest, site.urls.base_url
+        kept: SentResponse | None = site.cache.get(site.service.current(), key)
+        if kept is None:
+            await self._keep(site, key, scope, receive, send)
+            return
+        scope["route"] = kept.route
+        if kept.outcome:
+            site.metrics.repeated.labels("hit").inc()
+            site.metrics.searches.labels(kept.outcome).inc()
+        if kept.note:
+            site.service.note(kept.note._replace(asker=asker_of(Request(scope))))
+        await _send_again(kept, scope, send)
+
+    async def _keep(self, site: Site, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on and cache its response if the same snapshot was served from start to end."""
+        snapshot = site.service.current()
+        headers: RawHeaders = ()
+
+        async def watched(message: Message) -> None:
+            nonlocal headers
+            if message["type"] == "http.response.start":
+                headers = tuple(message["headers"]) if message["status"] == 200 else ()
+            elif headers and not message.get("more_body", False) and site.service.current() is snapshot:
+                body = message.get("body", b"")
+                if _is_kept(Headers(raw=list(headers)), len(body)) and not is_embedder_failing(snapshot):
+                    said = scope.get("state", {})
+                    sent = SentResponse(
+                        headers, body, scope["route"], said.get("outcome", ""), said.get("note")
+                    )
+                    site.cache.put(snapshot, key, sent, SIZE + len(body))
+            await send(message)
+
+        await self.app(scope, receive, watched)
+
+
+def is_embedder_failing(snapshot: Snapshot) -> bool:
+    """Return whether the embedder failed on its last call."""
+    embedder = snapshot.searcher.embedder
+    return bool(embedder and embedder.failure)
+
+
+def _is_kept(headers: Headers, size: int) -> bool:
+    """Return whether a response whose last chunk has `size` bytes is complete (not chunked), small and the same for
+    everybody."""
+    is_whole = headers.get("content-length") == str(size) and size <= LARGEST
+    return is_whole and headers.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in headers
+
+
+async def _send_again(kept: SentResponse, scope: Scope, send: Send) -> None:
+    """Send the cached response, or 304 to a client that already has it."""
+    had = Headers(scope=scope).get("if-none-match", "")
+    if had and has_tag(had, Headers(raw=list(kept.headers)).get("etag", "")):
+        headers = [pair for pair in kept.headers if pair[0] not in OF_A_BODY]
+        await send({"type": "http.response.start", "status": 304, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": list(kept.headers)})
+    await send({"type": "http.response.body", "body": kept.body})
+
+
+def _key(scope: Scope) -> bytes:
+    """Return a digest of all that a response depends on, cookies included; empty where the response is not cached."""
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return b""
+    path = own_path(scope)
+    if path != paths.API_SEARCH and not any(page.match(path) for page in PAGES):
+        return b""
+    headers = Headers(scope=scope)
+    said = [",".join(headers.getlist(name)) for name in DEPENDS_ON]
+    query = scope["query_string"].decode("latin-1")
+    whole = "\n".join((path, *(f"{len(value)} {value}" for value in said), query))
+    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=24).digest()
