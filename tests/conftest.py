@@ -8,6 +8,8 @@ import httpx
 import pytest
 from hypothesis import settings
 from jieda.analysis.pipeline import Analyzer
+from jieda.content.read.directory import list_directory, read_file
+from jieda.content.read.gather import make_vocabulary
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -44,9 +46,11 @@ def shipped(analyzers: Analyzers, tmp_path_factory: pytest.TempPathFactory) -> S
 
 
 @pytest.fixture(scope="session")
-def analyzer(analyzers: Analyzers, shipped: Snapshot) -> Analyzer:
-    """Return the analyzer of the shipped content."""
-    return analyzers.of(shipped.library.dictionary)
+def analyzer(analyzers: Analyzers) -> Analyzer:
+    """Return the analyzer of the shipped content, which need not be built for it."""
+    listing = list_directory(shipped_content.CONTENT, frozenset())
+    vocabulary = make_vocabulary(listing.root, [read_file(file) for file in listing.shared])
+    return analyzers.of(vocabulary.dictionary)
 
 
 @pytest.fixture(scope="session")
