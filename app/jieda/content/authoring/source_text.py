@@ -92,10 +92,12 @@ class SourceText:
         """Return a copy with the lines of a field replaced. A missing one is inserted after those that precede it in
         the canonical order. Comments around it stay. Raises AuthoringError as `fields` does."""
         lines, starts = self.front_lines, self.fields().key_lines
-        order = canonical_order([*starts, key])
-        known = key if key in starts else max(order[: order.index(key)], key=starts.__getitem__, default=None)
-        first, last = _rows_of(known, starts, lines) if known else (len(lines), len(lines))
-        first = first if known == key else last
+        if key in starts:
+            first, last = _rows_of(key, starts, lines)
+        else:
+            order = canonical_order([*starts, key])
+            ends = (_rows_of(name, starts, lines)[1] for name in order[: order.index(key)])
+            first = last = max(ends, default=len(lines))
         return replace(self, front="".join([*lines[:first], written, *lines[last:]]))
 
     def with_item(self, key: str, item: str) -> "SourceText":

@@ -240,6 +240,7 @@ _SIGNATURE: Mapping[str, Form] = {
     "near": matching(re.compile(r"[1-9]\d{0,4}"), "a number of lines from 1"),
     "shapes": mapping_of(one_of(SHAPE_PARTS), one_of(SHAPE_RELATIONS)),
 }
+_read_signature = record(_SIGNATURE, "all")
 
 
 def signature(node: Node, report: Report) -> Signature:
@@ -252,7 +253,7 @@ def signature(node: Node, report: Report) -> Signature:
             node.line,
             f"is not a string (`{min(unknown)}` was read as a key): put single quotes around the line",
         )
-    values = record(_SIGNATURE, "all")(node, report)
+    values = _read_signature(node, report)
     lines = tuple(dict.fromkeys(values["all"]))
     shapes = tuple(values.get("shapes", {}).items())
     if shapes and not any(line.count("{shape}") >= PAIR for line in lines):

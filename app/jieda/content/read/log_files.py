@@ -118,8 +118,8 @@ def _lines(grammar: Grammar) -> Form:
     return all_of(_parsed(text, lambda line: parts_of(line, grammar)), fewest=1)
 
 
-def _joined(node: Node, report: Report) -> tuple[str, ...]:
-    """Return the words of all languages."""
+def _words_by_language(node: Node, report: Report) -> tuple[str, ...]:
+    """Return the words of a list for each language."""
     return tuple(chain.from_iterable(mapping_of(word, _words)(node, report).values()))
 
 
@@ -156,7 +156,7 @@ _FAILURES: Mapping[str, Form] = {
     "remote": _lines(REMOTE),
     "exception_endings": _words,
     "families": all_of(record(_family, "name", "lines", "examples", make=Family)),
-    "troubled": _joined,
-    "untroubled": _joined,
+    "troubled": _words_by_language,
+    "untroubled": _words_by_language,
     "word_endings": _words,
 }

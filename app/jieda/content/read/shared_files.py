@@ -55,6 +55,7 @@ _LISTS = {
     "topics": mapping_of(_id, _tags),
     "error_types": mapping_of(_id, _tags),
 }
+"""Forms of the lists of tags, in the order of the fields of Taxonomy."""
 
 
 def _ignored(_node: Node, _report: Report) -> None:
