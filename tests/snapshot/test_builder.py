@@ -529,3 +529,26 @@ def test_a_data_directory_that_cannot_be_used_is_done_without(content: Path, tmp
     assert len(knowledge.snapshot.library) == 2
     assert "temporary" in knowledge.health().degraded
     assert str(tmp_path) not in knowledge.health().degraded
+
+
+ANOTHER_VERSION = """
+import sys
+from pathlib import Path
+import numpy as np
+from jieda.snapshot.build import publish
+from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.snapshot import Analyzers
+from jieda.snapshot.store import facts
+facts._LIBRARIES = ()
+publish.completion_arrays = lambda candidates, fold: {"numbers": np.arange(len(candidates))}
+Builder([Path(sys.argv[1])], Path(sys.argv[2]), Analyzers()).build()
+"""
+"""Builds as another version would whose completions have another form on disk."""
+
+
+def test_a_start_reads_nothing_that_another_version_wrote_in_its_own_form(content: Path, data: Path) -> None:
+    run = [sys.executable, "-c", ANOTHER_VERSION, str(content), str(data)]
+    subprocess.run(run, env=environment({}), check=True)
+    knowledge = Knowledge(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}))
+    knowledge.open()
+    assert [each.text for each in knowledge.snapshot.completer.complete("A", Language.EN, 1)] == ["A"]

@@ -149,9 +149,9 @@ class Publication:
         return write_arrays(target, completion_arrays(tuple(dict.fromkeys(found)), fold))
 
     def _completes_alike(self, before: Header) -> bool:
-        """Whether entries, tags in use and glossary still offer the same completions."""
+        """Whether entries, tags in use and glossary still offer the same completions, in the form of this version."""
         old, now = before.vocabulary, self._plan.header.vocabulary
-        if self._removed or not self._fresh <= self._old.keys():
+        if before.code != self._plan.header.code or self._removed or not self._fresh <= self._old.keys():
             return False
         return (old.glossary, old.taxonomy) == (now.glossary, now.taxonomy) and all(
             self._offered(self._old[each]) == self._offered(self._plan.rows[each]) for each in self._fresh
