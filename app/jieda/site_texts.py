@@ -47,3 +47,8 @@ class SiteTexts:
     links: tuple[FooterLink, ...] = ()
     stages: tuple[Stage, ...] = ()
     credit: bool = True
+
+    @property
+    def short_or_name(self) -> Words:
+        """The short name; the name where there is none."""
+        return self.short or self.name

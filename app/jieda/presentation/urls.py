@@ -197,6 +197,11 @@ def rewrite(html: str, lang: Language, urls: Urls) -> str:
     return PLACEHOLDER.sub(address, html)
 
 
+def linked_entries(html: str) -> set[str]:
+    """Return the ids of the entries that `html` links to, before `rewrite`."""
+    return {unquote(unescape(value).partition("#")[0]) for _, value in PLACEHOLDER.findall(html)}
+
+
 def issue_search(repository: str, query: str) -> str:
     """Return the issue search of a repository for `query`; empty where its host is unknown."""
     host = (urlsplit(repository).hostname or "").removeprefix("www.")

@@ -6,7 +6,7 @@ reader opens Swagger UI, the page lists the routes.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 
 from fastapi import FastAPI
@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from jieda.snapshot.snapshot import Snapshot
 from jieda.web.api.openapi import describe
-from jieda.web.api.routes import ROUTES, ApiRoute
+from jieda.web.api.routes import ROUTES
 from jieda.web.http.middleware import CONTENT_SECURITY_POLICY
 from jieda.web.http.respond import Resource, respond
 from jieda.web.pages.agents import origin
@@ -30,33 +30,11 @@ BEGINNING = 8
 """Characters of a question in the completion example."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocsView:
-    """The view of `docs.html`. `lines` are example commands, each after its description."""
-
-    lines: tuple[tuple[str, str], ...]
-    routes: tuple[ApiRoute, ...]
-    openapi: str
-    bundle: str
-    start: str
-    swagger_style: str
-    style: str
-
-
 async def docs(request: Request) -> Response:
     """Show the page; Swagger UI is loaded on demand."""
     site = site_of(request)
     context = context_anywhere(request)
     urls = site.urls
-    view = DocsView(
-        lines=tuple(_example_commands(context)),
-        routes=tuple(replace(each, summary=context.t(f"docs.route.{each.operation}")) for each in ROUTES),
-        openapi=urls.openapi(),
-        bundle=urls.docs("swagger-ui-bundle.js"),
-        start=urls.static("docs.js"),
-        swagger_style=urls.docs("swagger-ui.css"),
-        style=urls.static("docs.css"),
-    )
     head = Head(
         name="docs",
         title=f"{context.t('docs.title')} · {context.t('site.name')}",
@@ -66,7 +44,19 @@ async def docs(request: Request) -> Response:
     )
     headers = {"Content-Security-Policy": POLICY}
     vary = ("Accept-Language", "Cookie")
-    page = render_page(context, "docs.html", head, view)
+    page = render_page(
+        context,
+        "docs.html",
+        head,
+        # Each after its description.
+        commands=tuple(_example_commands(context)),
+        routes=tuple(replace(each, summary=context.t(f"docs.route.{each.operation}")) for each in ROUTES),
+        openapi=urls.openapi(),
+        bundle=urls.docs("swagger-ui-bundle.js"),
+        start=urls.static("docs.js"),
+        swagger_style=urls.docs("swagger-ui.css"),
+        style=urls.static("docs.css"),
+    )
     return await respond(request, page, "text/html", lang=context.lang, vary=vary, headers=headers)
 
 

@@ -16,8 +16,7 @@ from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import Urls, rewrite
 from jieda.presentation.validity_text import applies_to_text
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.layout import Alternate, Brand
-from jieda.web.pages.parts import name_of
+from jieda.web.pages.layout import Alternate, icon_url
 
 ITEMS = 50
 ENTRIES_A_PART = 200
@@ -60,7 +59,7 @@ def _item(context: PageContext, entry: Entry, edition: Edition) -> dict[str, obj
         "summary": _summary(context, edition),
         "html": rewrite(edition.html, edition.lang, context.urls.abroad),
         "lang": edition.lang.tag,
-        "categories": [name_of(context, facet, value) for facet, value in tags],
+        "categories": [context.name_of(facet, value) for facet, value in tags],
     }
 
 
@@ -83,7 +82,7 @@ def opensearch(context: PageContext) -> str:
         lang,
         t=context.t,
         tag=lang.tag,
-        icon=urls.absolute(Brand.of(context).icon),
+        icon=urls.absolute(icon_url(context)),
         search=urls.absolute(urls.search(lang)),
         own_address=urls.absolute(urls.opensearch(lang)),
     )
@@ -187,9 +186,9 @@ def llms_full(context: PageContext, part: int) -> str:
 
 def _line(context: PageContext, entry: Summary) -> str:
     edition, shown = entry.edition(context.lang), entry.shown(context.lang)
-    tags = [name_of(context, "kind", entry.kind.value)]
-    tags += [name_of(context, "topic", value) for value in entry.topics]
-    framework = name_of(context, "framework", entry.framework)
+    tags = [context.name_of("kind", entry.kind.value)]
+    tags += [context.name_of("topic", value) for value in entry.topics]
+    framework = context.name_of("framework", entry.framework)
     applies_to = beside_framework(framework, edition.applies_to)
     title = re.sub(r"[\\\[\]]", r"\\\g<0>", " ".join(edition.title.split()))
     address = context.urls.absolute(context.urls.entry_markdown(shown, entry.id))

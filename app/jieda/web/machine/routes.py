@@ -39,7 +39,9 @@ def serve_text(
             raise HTTPException(404)
         part = (asked_part(request, reading.count_parts(context.library, per_part)),) if per_part else ()
         resource = await context.site.resources.get(
-            context.digest, (make, context.lang, *part), lambda: Resource.of(make(context, *part), media_type)
+            context.generation,
+            (make, context.lang, *part),
+            lambda: Resource.of(make(context, *part), media_type),
         )
         return await respond(request, resource)
 

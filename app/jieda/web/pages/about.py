@@ -1,53 +1,32 @@
 """The about page, and the error page."""
 
-from dataclasses import dataclass
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.presentation.urls import fill_in
 from jieda.web.pages.context import PageContext, context_anywhere, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.parts import TagLink, tag_links
-
-
-@dataclass(frozen=True, slots=True)
-class AboutView:
-    """The view of `about.html`."""
-
-    what: str
-    frameworks: tuple[TagLink, ...]
-    generation: str
-    report: str
-    """Address for reporting errors, or empty."""
+from jieda.web.pages.parts import tag_links
 
 
 def about_page(context: PageContext) -> str:
     """Render the page."""
-    title = context.t("about.title")
-    view = AboutView(
-        what=context.t("about.what", count=len(context.library)),
-        frameworks=tag_links(context, "framework"),
-        generation=context.digest,
-        report=fill_in(context.site.settings.issue_url, title="", body=""),
-    )
+    what = context.t("about.what", count=len(context.library))
     head = Head(
         name="about",
-        title=f"{title} · {context.t('site.name')}",
-        description=view.what,
+        title=f"{context.t('about.title')} · {context.t('site.name')}",
+        description=what,
         here=context.urls.about,
     )
-    return render_page(context, "about.html", head, view)
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorView:
-    """The view of `error.html`."""
-
-    status: int
-    title: str
-    detail: str
-    hint: str
+    return render_page(
+        context,
+        "about.html",
+        head,
+        what=what,
+        frameworks=tag_links(context, "framework"),
+        generation=context.generation,
+        report=fill_in(context.site.settings.issue_url, title="", body=""),
+    )
 
 
 def error_page(request: Request, status: int, title: str, detail: str) -> str:
@@ -69,7 +48,9 @@ def error_page(request: Request, status: int, title: str, detail: str) -> str:
         here=context.urls.home,
         indexed=False,
     )
-    return render_page(context, "error.html", head, ErrorView(status, title, detail, context.t(hint)))
+    return render_page(
+        context, "error.html", head, status=status, title=title, detail=detail, hint=context.t(hint)
+    )
 
 
 async def show_about(request: Request) -> Response:

@@ -1,7 +1,7 @@
 """The setup page for coding agents: configuration to copy for each client, with this server's address filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 
@@ -68,66 +68,23 @@ SHELL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SetupView:
-    """A configuration with addresses filled in."""
-
-    client: str
-    where: str
-    code: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileView:
-    """A file to copy, with its text and download address."""
-
-    key: str
-    name: str
-    url: str
-    hint: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class AgentsView:
-    """The view of `agents.html`. `served`: the MCP extra is installed; `tools` are names with descriptions."""
-
-    mcp: str
-    served: bool
-    setups: tuple[SetupView, ...]
-    stdio: str
-    shell: str
-    files: tuple[FileView, ...]
-    tools: tuple[tuple[str, str], ...]
-
-
 def agents_page(context: PageContext) -> str:
     """Render the page."""
     t, values = context.t, placeholders(context)
-    view = AgentsView(
+    head = Head("agents", t("agents.title"), t("agents.lead"), context.urls.agents)
+    return render_page(
+        context,
+        "agents.html",
+        head,
         mcp=values["mcp"],
+        # The MCP extra is installed.
         served=context.site.agents is not None,
-        setups=tuple(
-            SetupView(
-                each.client,
-                t("agents.file", file=each.file) if each.file else t("agents.terminal"),
-                Template(each.code).substitute(values),
-            )
-            for each in SETUPS
-        ),
+        setups=[replace(each, code=Template(each.code).substitute(values)) for each in SETUPS],
         stdio=Template(STDIO).substitute(values),
         shell=Template(SHELL).substitute(values),
-        files=tuple(_file(context, name) for name in NAMES),
-        tools=tuple((name, t(f"agents.tool.{name}")) for name in TOOLS),
+        files={name: file_text(context, name) for name in NAMES},
+        tools=TOOLS,
     )
-    head = Head("agents", t("agents.title"), t("agents.lead"), context.urls.agents)
-    return render_page(context, "agents.html", head, view)
-
-
-def _file(context: PageContext, name: str) -> FileView:
-    key = name.removesuffix(".md").lower()
-    url = context.urls.agents(context.lang, name)
-    return FileView(key, name, url, context.t(f"agents.file_hint.{key}"), file_text(context, name))
 
 
 def file_text(context: PageContext, name: str) -> str:

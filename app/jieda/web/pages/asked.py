@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
 
@@ -19,21 +18,8 @@ from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.parts import Fragment, fragments_of
-from jieda.web.pages.verdict import MatchView, match_view
-
-
-@dataclass(frozen=True, slots=True)
-class AskedView:
-    """The view of `asked.html`. `words` is the stored text, or empty; `note` says since when and until when it is kept,
-    or why it is gone; `best` is the answer, tentative unless `sure`; sending `key` withdraws the question."""
-
-    status: str
-    note: str
-    words: tuple[Fragment, ...]
-    best: MatchView | None
-    sure: bool
-    key: str
+from jieda.web.pages.parts import redacted
+from jieda.web.pages.verdict import match_view
 
 
 @contextmanager
@@ -81,30 +67,31 @@ async def show_asked(request: Request) -> Response:
 
 
 def asked_page(context: PageContext, key: str, found: AwaitedAnswer | None) -> str:
-    """Render the page."""
-    view = _view(context, key, found)
+    """Render the page. Without words, it says why nothing is kept under `key`; sending the key withdraws the
+    question."""
+    t, days = context.t, context.site.settings.gaps_days
+    if found is None:
+        status, note = t("asked.gone"), t("asked.gone_text", count=days)
+        return _page(context, status, note, key=key, words="")
+    since = date.fromisoformat(found.asked.day)
+    is_sure = found.match is not None and found.match.confidence is not Confidence.POSSIBLE
+    return _page(
+        context,
+        status=t("asked.answered" if is_sure else "asked.maybe" if found.match else "asked.waiting"),
+        note=t("asked.kept", day=context.day(since), end=context.day(since + timedelta(days=days))),
+        key=key,
+        words=redacted(context, line_of(context.served, found.asked.kind, found.asked.text)),
+        best=match_view(context, found.match) if found.match else None,
+        sure=is_sure,
+    )
+
+
+def _page(context: PageContext, status: str, note: str, *, key: str, **view: object) -> str:
     head = Head(
         name="asked",
-        title=f"{view.status} · {context.t('site.name')}",
-        description=view.note,
+        title=f"{status} · {context.t('site.name')}",
+        description=note,
         here=lambda lang: context.urls.asked(lang, key),
         indexed=False,
     )
-    return render_page(context, "asked.html", head, view)
-
-
-def _view(context: PageContext, key: str, found: AwaitedAnswer | None) -> AskedView:
-    t, days = context.t, context.site.settings.gaps_days
-    if found is None:
-        return AskedView(t("asked.gone"), t("asked.gone_text", count=days), (), None, False, key)
-    since = date.fromisoformat(found.asked.day)
-    until = since + timedelta(days=days)
-    sure = found.match is not None and found.match.confidence is not Confidence.POSSIBLE
-    return AskedView(
-        status=t("asked.answered" if sure else "asked.maybe" if found.match else "asked.waiting"),
-        note=t("asked.kept", day=context.day(since), end=context.day(until)),
-        words=fragments_of(line_of(context.served, found.asked.kind, found.asked.text), t),
-        best=match_view(context, found.match) if found.match else None,
-        sure=sure,
-        key=key,
-    )
+    return render_page(context, "asked.html", head, status=status, note=note, key=key, **view)

@@ -16,12 +16,11 @@ from jieda.taxonomy import Tag, Window
 from jieda.usecases.entries import TagListing, list_tagged
 from jieda.usecases.search import Found, browse
 from jieda.web.pages.context import PageContext, context_of, page_answer, requested_filters, requested_page
-from jieda.web.pages.filters import FilterBar, filter_bar
+from jieda.web.pages.filters import filter_bar
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import (
     ListedEntry,
     PageLink,
-    Pager,
     TagLink,
     build_pager,
     counted_link,
@@ -37,52 +36,16 @@ SECTIONS: Mapping[str, str] = {"framework": "frameworks", "topic": "topics", "er
 """Anchors on the start page of the tag lists, by facet."""
 
 
-@dataclass(frozen=True, slots=True)
-class TagView:
-    """The view of `tag.html`."""
-
-    crumbs: tuple[PageLink, ...]
-    name: str
-    description: str
-    total: str
-    homepage: str
-    repository: str
-    facet: str
-    kinds: tuple[TagLink, ...]
-    across: tuple[TagLink, ...]
-    across_label: str
-    rows: tuple[ListedEntry, ...]
-    pager: Pager | None
-    siblings: tuple[TagLink, ...]
-    siblings_label: str
-
-
 def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, number: int) -> str:
     """Render page `number` (from 1, at most `page_count`) of the entries with a tag."""
     name, description = tag.name[context.lang], tag.description[context.lang]
-    other = "topic" if facet == "framework" else "framework"
     crumbs = _crumbs(context, facet)
 
     def address(lang: Language, page: int) -> str:
         return context.urls.tag(lang, facet, tag.id, page=page if page > 1 else None)
 
-    view = TagView(
-        crumbs=crumbs,
-        name=name,
-        description=description,
-        total=context.t("count.entries", count=listing.total),
-        homepage=tag.homepage,
-        repository=tag.repository,
-        facet=facet,
-        kinds=_narrower_searches(context, facet, tag, "kind", listing),
-        across=_narrower_searches(context, facet, tag, other, listing),
-        across_label=context.t(f"facet.{other}"),
-        rows=tuple(entry_row(context, entry) for entry in listing.entries),
-        pager=build_pager(context, number, listing.total, TAG_PAGE_SIZE, partial(address, context.lang)),
-        siblings=tuple(each for each in tag_links(context, facet) if each.id != tag.id),
-        siblings_label=context.t(f"browse.other.{facet}"),
-    )
-    position = f" · {view.pager.text}" if view.pager else ""
+    pager = build_pager(context, number, listing.total, TAG_PAGE_SIZE, partial(address, context.lang))
+    position = f" · {pager.text}" if pager else ""
     head = Head(
         name="tag",
         title=f"{name}{position} · {context.t('site.name')}",
@@ -90,7 +53,22 @@ def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, nu
         here=lambda lang: address(lang, number),
         data=(crumb_data(context, (*crumbs, tag_link(context, facet, tag.id))),),
     )
-    return render_page(context, "tag.html", head, view)
+    return render_page(
+        context,
+        "tag.html",
+        head,
+        crumbs=crumbs,
+        facet=facet,
+        tag=tag,
+        total=listing.total,
+        narrower={
+            by: _narrower_searches(context, facet, tag, by, listing)
+            for by in ("kind", "topic" if facet == "framework" else "framework")
+        },
+        rows=[entry_row(context, entry) for entry in listing.entries],
+        pager=pager,
+        siblings=[each for each in tag_links(context, facet) if each.id != tag.id],
+    )
 
 
 def _crumbs(context: PageContext, facet: str) -> tuple[PageLink, ...]:
@@ -101,14 +79,13 @@ def _crumbs(context: PageContext, facet: str) -> tuple[PageLink, ...]:
 
 def _narrower_searches(
     context: PageContext, facet: str, tag: Tag, by: str, listing: TagListing
-) -> tuple[TagLink, ...]:
+) -> list[TagLink]:
     """Return searches that narrow the page by one more tag; none where there is only one."""
     spread = listing.spread[by]
-    return tuple(
-        counted_link(context, each, context.urls.search(context.lang, **{facet: tag.id, by: each.tag.id}))
-        for each in spread
-        if len(spread) > 1
-    )
+    if len(spread) == 1:
+        return []
+    search_url = partial(context.urls.search, context.lang)
+    return [counted_link(context, each, search_url(**{facet: tag.id, by: each.tag.id})) for each in spread]
 
 
 ENTRIES_PAGE_SIZE = 50
@@ -124,16 +101,6 @@ class EntryGroup:
     rows: tuple[ListedEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EntriesView:
-    """The view of `entries.html`."""
-
-    total: str
-    bar: FilterBar
-    groups: tuple[EntryGroup, ...]
-    pager: Pager | None
-
-
 def entries_page(context: PageContext, found: Found) -> str:
     """Render a page of the entries that pass the request's filters."""
     request, size = found.request, ENTRIES_PAGE_SIZE
@@ -144,17 +111,7 @@ def entries_page(context: PageContext, found: Found) -> str:
     def address(lang: Language, page: int) -> str:
         return context.urls.entries_filtered(lang, filters, page=page if page > 1 else None)
 
-    view = EntriesView(
-        total=context.t("count.entries", count=len(listed)),
-        bar=filter_bar(
-            context,
-            request,
-            found.answer,
-            lambda _, filters: context.urls.entries_filtered(context.lang, filters),
-        ),
-        groups=tuple(_groups(shown)),
-        pager=build_pager(context, number, len(listed), size, partial(address, context.lang)),
-    )
+    entries_url = partial(context.urls.entries_filtered, context.lang)
     head = Head(
         name="entries",
         title=f"{context.t('entries.title')} · {context.t('site.name')}",
@@ -162,13 +119,21 @@ def entries_page(context: PageContext, found: Found) -> str:
         here=lambda lang: address(lang, number),
         indexed=not filters,
     )
-    return render_page(context, "entries.html", head, view)
+    return render_page(
+        context,
+        "entries.html",
+        head,
+        total=len(listed),
+        bar=filter_bar(context, request, found.answer, lambda _, filters: entries_url(filters)),
+        groups=_groups(shown),
+        pager=build_pager(context, number, len(listed), size, partial(address, context.lang)),
+    )
 
 
 def _groups(shown: Sequence[ListedEntry]) -> Iterator[EntryGroup]:
     last = ""
     for (framework, version), members in groupby(
-        shown, key=lambda row: (row.id.partition("/")[0], version_of(row.applies_to))
+        shown, key=lambda row: (row.summary.framework, version_of(row.applies_to))
     ):
         rows = tuple(members)
         named = ".".join(map(str, version))

@@ -6,6 +6,7 @@ from datetime import date
 from functools import partial
 from urllib.parse import unquote_to_bytes
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -15,9 +16,8 @@ from jieda.entry import Language
 from jieda.errors import BadParameter
 from jieda.locales.translations import filled
 from jieda.presentation.brand import short_name
-from jieda.presentation.site_words import content_text
-from jieda.presentation.urls import Urls
-from jieda.site_texts import SiteTexts
+from jieda.presentation.urls import Urls, rewrite
+from jieda.site_texts import SiteTexts, Words
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.entries import MAX_TAGS
@@ -38,6 +38,7 @@ from jieda.web.http.respond import (
     works_with,
 )
 from jieda.web.site import Site, site_of
+from jieda.web.templating import safe
 
 WHERE_GAPS_ARE_KEPT = {
     "about.privacy_paste": "about.privacy_paste.gaps",
@@ -46,6 +47,19 @@ WHERE_GAPS_ARE_KEPT = {
     "diagnose.privacy": "diagnose.privacy.gaps",
 }
 """Privacy statements, and what replaces them where redacted gaps are recorded."""
+
+
+CONTENT_TEXTS = {
+    "site.name": "name",
+    "site.tagline": "tagline",
+    "opensearch.name": "short_or_name",
+    "opensearch.description": "tagline",
+    "feed.subtitle": "tagline",
+    "home.lead": "lead",
+    "llms.summary": "summary",
+    "diagnose.placeholder": "paste",
+}
+"""Texts that the content's own replace, and the fields of `SiteTexts` with these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +112,8 @@ class PageContext:
         return self.snapshot.library.site if self.snapshot else SiteTexts()
 
     @property
-    def digest(self) -> str:
-        """The generation."""
+    def generation(self) -> str:
+        """The generation of the snapshot."""
         return self.served.generation
 
     def at(self, snapshot: Snapshot) -> "PageContext":
@@ -111,14 +125,23 @@ class PageContext:
         if self.site.settings.gaps:
             key = WHERE_GAPS_ARE_KEPT.get(key, key)
         texts = self.site_texts
-        if own := content_text(texts, self.lang, key):
-            return filled(own, args)
+        own: Words = getattr(texts, CONTENT_TEXTS[key]) if key in CONTENT_TEXTS else {}
+        if text := own.get(self.lang):
+            return filled(text, args)
         named = {"site": short_name(texts, self.lang)} | args
         return self.site.translations.translate(self.lang, key, **named)
 
     def day(self, value: date) -> str:
         """Format a date for the reader."""
         return self.site.translations.day(self.lang, value)
+
+    def name_of(self, facet: str, value: str) -> str:
+        """Return the name of a tag in the reader's language; its id where the taxonomy lacks it."""
+        return self.library.taxonomy.name_of(facet, value, self.lang)
+
+    def prose(self, html: str) -> Markup:
+        """Return rendered Markdown with its links filled in."""
+        return safe(rewrite(html, self.lang, self.urls))
 
 
 async def context_of(request: Request) -> PageContext:

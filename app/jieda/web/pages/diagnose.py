@@ -9,7 +9,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
+from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.han import HAN
 from jieda.presentation.diagnosis_text import as_markdown
 from jieda.usecases.diagnose import Diagnosed, excerpt, kept_lines, telling_lines
@@ -18,16 +18,12 @@ from jieda.versions import find_versions
 from jieda.web.http.respond import NO_STORE, choices, chosen_theme, respond, works_with
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
 from jieda.web.pages.layout import Head, data_block, render_page
-from jieda.web.pages.parts import Choice, PageLink, name_of, tag_choices, tag_link
 from jieda.web.pages.verdict import (
-    MatchView,
-    NearView,
-    TiedView,
     external_links_for_log,
     match_view,
-    near_view,
+    near_row,
     shortened,
-    tied_view,
+    tied_rows,
 )
 from jieda.web.site import asker_of
 
@@ -56,61 +52,12 @@ class Paste:
     """The lines left in the field where a browser may cache the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorLine:
-    """An error reported in the log."""
-
-    text: str
-    line: int
-    where: str
-    times: str
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnoseView:
-    """The view of `diagnose.html`. `done`: a paste was diagnosed; `status` states the result in words."""
-
-    text: str
-    frameworks: tuple[Choice, ...]
-    done: bool = False
-    empty: bool = False
-    status: str = ""
-    outcome: str = ""
-    tied: TiedView | None = None
-    kept: Choice | None = None
-    """The framework of the log, to be remembered for the session; None where it already is."""
-    hint: str = ""
-    left_out: str = ""
-    """How much of the paste was not read, in words, or empty."""
-    best: MatchView | None = None
-    others: tuple[MatchView, ...] = ()
-    shared: str = ""
-    markdown: str = ""
-    """The text that the copy buttons copy."""
-    near_title: str = ""
-    near: tuple[NearView, ...] = ()
-    errors: tuple[ErrorLine, ...] = ()
-    guessed: PageLink | None = None
-    external_links: tuple[PageLink, ...] = ()
-    ask: str = ""
-    """Where the paste can be submitted as a question to the authors, or empty."""
-    workbench: str = ""
-    """Where an entry for the paste can be written, or empty."""
-    search: str = ""
-    """A search for the recognized terms. Offered as a form: nothing of a paste goes into an address."""
-    layout: str = ""
-    """JSON for the log viewer, escaped; empty where the page does not contain the whole log."""
-    form: str = FORM
-
-
 def diagnose_page(context: PageContext, paste: Paste | None = None) -> str:
     """Render the page before or after a log was submitted."""
-    text, framework = (paste.text, paste.framework) if paste else ("", "")
-    frameworks = tag_choices(context, "framework", context.library.taxonomy.framework, {framework})
-    view = DiagnoseView(text, frameworks, empty=paste is not None)
-    if paste and paste.diagnosis:
-        view = _answer(context, paste, paste.diagnosis, frameworks)
-    title = view.best.row.title.text if view.best else view.status
+    diagnosis = paste.diagnosis if paste else None
+    status = _status(context, diagnosis) if diagnosis else ""
+    known = diagnosis.matches if diagnosis and not diagnosis.asks else ()
+    title = known[0].edition.title if known else status
     head = Head(
         name="diagnose",
         title=" · ".join(filter(None, (title, context.t("diagnose.title"), context.t("site.name")))),
@@ -119,53 +66,51 @@ def diagnose_page(context: PageContext, paste: Paste | None = None) -> str:
         indexed=paste is None,
         form=FORM if paste else "",
     )
-    return render_page(context, "diagnose.html", head, view)
-
-
-def _answer(
-    context: PageContext, paste: Paste, diagnosis: Diagnosis, frameworks: tuple[Choice, ...]
-) -> DiagnoseView:
-    t = context.t
-    clean, known = diagnosis.verdict is Verdict.NO_ERROR, diagnosis.verdict is Verdict.KNOWN
-    asks = bool(diagnosis.asks)
-    matches = [] if asks else [match_view(context, match) for match in diagnosis.matches]
-    view = DiagnoseView(
-        text=paste.kept or paste.text,
-        frameworks=frameworks,
-        done=True,
-        status=_status(context, diagnosis),
-        outcome=diagnosis.verdict.value,
-        tied=tied_view(context, diagnosis) if asks else None,
-        kept=_framework_to_keep(context, paste, diagnosis),
-        hint="" if matches or asks else t("diagnose.no_error_hint" if clean else "diagnose.unknown_hint"),
-        left_out=t("diagnose.left_out", size=f"{paste.left_out >> 10:,} KiB") if paste.left_out else "",
-        best=matches[0] if matches else None,
-        others=tuple(matches[1:]),
-        shared=paste.shared,
-        markdown=as_markdown(
-            diagnosis, t, lambda each: context.urls.absolute(context.urls.entry(context.lang, each))
-        ),
-        near_title=t("diagnose.similar" if clean else "diagnose.nearest"),
-        near=tuple(near_view(context, near, diagnosis.framework) for near in diagnosis.near),
-        search="" if known else " ".join(_words(diagnosis.query)),
-        layout="" if paste.kept else _layout(context, diagnosis),
+    return render_page(
+        context,
+        "diagnose.html",
+        head,
+        form=FORM,
+        paste=paste,
+        diagnosis=diagnosis,
+        frameworks=context.library.taxonomy.framework,
+        status=status,
+        matches=[match_view(context, match) for match in known],
+        **(_answer(context, paste, diagnosis) if paste and diagnosis else {}),
     )
-    return view if clean or known else _with_next_steps(context, view, diagnosis)
 
 
-def _with_next_steps(context: PageContext, view: DiagnoseView, diagnosis: Diagnosis) -> DiagnoseView:
-    """Add what was recognized in a log that no entry surely explains, and where to ask."""
-    urls, lang, settings = context.urls, context.lang, context.site.settings
-    framework = diagnosis.framework
-    is_known = framework in context.library.taxonomy.framework
-    return replace(
-        view,
-        errors=tuple(_error(context, each) for each in (diagnosis.roots or diagnosis.errors)[:ERRORS]),
-        guessed=tag_link(context, "framework", framework) if is_known else None,
-        external_links=external_links_for_log(context, diagnosis),
-        ask=urls.asked(lang) if settings.gaps and not diagnosis.asks else "",
-        workbench=urls.workbench(lang) if settings.workbench else "",
-    )
+def _status(context: PageContext, diagnosis: Diagnosis) -> str:
+    """State the result in words."""
+    if diagnosis.asks:
+        return context.t("diagnose.ask")
+    if diagnosis.verdict is Verdict.NO_ERROR:
+        return context.t("diagnose.no_error")
+    count = len(diagnosis.matches)
+    return context.t("diagnose.found", count=count) if count else context.t("diagnose.unknown")
+
+
+def _answer(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> dict[str, object]:
+    """Return what the page shows of a diagnosis beside its matches. `unanswered`: no entry surely explains the log, so
+    that the page shows what was recognized in it and where to ask."""
+    urls, lang = context.urls, context.lang
+    known = diagnosis.verdict is Verdict.KNOWN
+    unanswered = diagnosis.verdict not in {Verdict.KNOWN, Verdict.NO_ERROR}
+    errors = (diagnosis.roots or diagnosis.errors)[:ERRORS] if unanswered else ()
+    return {
+        "tied": tied_rows(context, diagnosis),
+        "keep": _framework_to_keep(context, paste, diagnosis),
+        # The text that the copy buttons copy.
+        "markdown": as_markdown(diagnosis, context.t, lambda each: urls.absolute(urls.entry(lang, each))),
+        "near": [near_row(context, near, diagnosis.framework) for near in diagnosis.near],
+        "unanswered": unanswered,
+        "errors": [(shortened(": ".join(filter(None, (one.type, one.message)))), one) for one in errors],
+        "external_links": external_links_for_log(context, diagnosis) if unanswered else (),
+        "may_ask": unanswered and context.site.settings.gaps and not diagnosis.asks,
+        # Offered as a form: nothing of a paste goes into an address.
+        "search": "" if known else " ".join(_words(diagnosis.query)),
+        "layout": "" if paste.kept else _layout(context, diagnosis),
+    }
 
 
 def _words(query: str) -> Iterator[str]:
@@ -173,8 +118,9 @@ def _words(query: str) -> Iterator[str]:
     yield from (word for word in dict.fromkeys(query.split()) if WORD.search(word))
 
 
-def _framework_to_keep(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> Choice | None:
-    """Return the framework and version found in the log, unless they are remembered already."""
+def _framework_to_keep(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> tuple[str, str] | None:
+    """Return the framework and version found in the log, as a form sends them and by name; None where they are
+    remembered already."""
     framework = paste.framework or diagnosis.framework
     if framework not in context.library.taxonomy.framework or diagnosis.asks:
         return None
@@ -182,28 +128,12 @@ def _framework_to_keep(context: PageContext, paste: Paste, diagnosis: Diagnosis)
     version = str(versions[-1]) if versions else ""
     if framework == context.chosen and version in {"", context.version}:
         return None
-    name = " ".join(filter(None, (name_of(context, "framework", framework), version)))
-    return Choice(f"{framework}:{version}" if version else framework, name, chosen=False)
-
-
-def _status(context: PageContext, diagnosis: Diagnosis) -> str:
-    count = len(diagnosis.matches)
-    if diagnosis.asks:
-        return context.t("diagnose.ask")
-    if diagnosis.verdict is Verdict.NO_ERROR:
-        return context.t("diagnose.no_error")
-    return context.t("diagnose.found", count=count) if count else context.t("diagnose.unknown")
-
-
-def _error(context: PageContext, error: LogError) -> ErrorLine:
-    text = f"{error.type}: {error.message}" if error.message and error.type else error.type or error.message
-    often = context.t("list.parenthesis", text=context.t("diagnose.times", count=error.count))
-    where = context.t("diagnose.line", line=error.line)
-    return ErrorLine(shortened(text), error.line, where, often if error.count > 1 else "")
+    name = context.name_of("framework", framework)
+    return (f"{framework}:{version}", f"{name} {version}") if version else (framework, name)
 
 
 def _layout(context: PageContext, diagnosis: Diagnosis) -> Markup:
-    """Return the data and labels with which `log-viewer.js` displays the log."""
+    """Return the data and labels with which `log-viewer.js` displays the log, as escaped JSON."""
     layout = diagnosis.layout
     return data_block(
         [

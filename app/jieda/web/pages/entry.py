@@ -1,24 +1,21 @@
 """The page of an entry: symptom, then the fix, then the rest and the sources."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from urllib.parse import quote
 
-from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from jieda.content.authoring.edition_text import validity_data
 from jieda.content.catalog import beside_framework
-from jieda.content.read.history import Change, WordPiece
-from jieda.entry import Edition, Entry, Heading, Language, Section, Source, Summary
+from jieda.content.read.history import Change
+from jieda.entry import Edition, Entry, Heading, Language, Section, Summary
 from jieda.presentation.reading_form import reading_form
-from jieda.presentation.urls import fill_in, rewrite
+from jieda.presentation.urls import fill_in, linked_entries
 from jieda.presentation.validity_text import validity_texts
 from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
@@ -27,9 +24,8 @@ from jieda.web.http.respond import Body, Resource, preferred_media_type, respond
 from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.outcome import REASONS, previous_vote
-from jieda.web.pages.parts import ListedEntry, PageLink, crumb_data, entry_row, name_of, phrased, tag_link
+from jieda.web.pages.parts import PageLink, crumb_data, entry_row, phrased, tag_link
 from jieda.web.site import asker_of
-from jieda.web.templating import safe
 
 ANSWERS = frozenset({"fix", "answer", "steps"})
 """Sections highlighted as the answer."""
@@ -41,135 +37,58 @@ VERY_LONG = 8
 """Number of headings from which it is also shown above the article, where there is no room beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SectionView:
-    """A section with its body as HTML; `answer` highlights it."""
-
-    key: str
-    title: str
-    html: Markup
-    answer: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeView:
-    """What a commit changed in the edition shown. `omitted` states how much is left out, or is empty."""
-
-    day: str
-    day_iso: str
-    subject: str
-    lines: tuple[tuple[WordPiece, ...], ...]
-    omitted: str
-
-
-@dataclass(frozen=True, slots=True)
-class EntryView:
-    """The view of `entry.html`. `lang` is the language of the edition shown, not of the page."""
-
-    id: str
-    crumbs: tuple[PageLink, ...]
-    lang: str
-    title: Markup
-    kind: str
-    kind_name: str
-    tags: tuple[PageLink, ...]
-    """Topics and error types; the framework is in the breadcrumbs."""
-    applies_to: str
-    """Empty where it only repeats the framework, which is in the breadcrumbs."""
-    held: str
-    """The affected versions, the fixed versions and the date of verification; empty where not given."""
-    notice: str
-    """Why the reader sees another language or an outdated text; otherwise empty."""
-    notice_link: PageLink | None
-    sections: tuple[SectionView, ...]
-    toc: tuple[Heading, ...]
-    """Headings of levels 2 and 3; empty where there are few."""
-    is_long: bool
-    sources: tuple[Source, ...]
-    updated: str
-    updated_iso: str
-    edit: str
-    report: str
-    """Address for reporting an error on this page, or empty."""
-    voted: str
-    """The reader's vote: empty, or a value of the cookie."""
-    reasons: tuple[tuple[str, str], ...]
-    """Reasons why it may not have helped: values and labels."""
-    markdown: str
-    related: tuple[ListedEntry, ...]
-    history: tuple[ChangeView, ...]
-
-
 def entry_page(
     context: PageContext, read: ReadEntry, changes: Sequence[Change] = (), *, voted: str = ""
 ) -> str:
     """Render an entry in the reader's language, or in the other where that edition is missing."""
     entry, edition = read.entry, read.entry.edition(context.lang)
+    home = PageLink(context.t("nav.home"), context.urls.home(context.lang))
+    crumbs = (home, tag_link(context, "framework", entry.framework))
+    return render_page(
+        context,
+        "entry.html",
+        _head(context, entry, edition, crumbs),
+        entry=entry,
+        edition=edition,
+        crumbs=crumbs,
+        title=phrased(context, edition.title, edition.lang),
+        # The framework is in the breadcrumbs.
+        tags=[tag_link(context, "topic", each) for each in entry.topics]
+        + [tag_link(context, "error_type", each) for each in entry.error_types],
+        # Left out where it only repeats the framework.
+        applies_to=edition.applies_to if beside_framework(crumbs[-1].text, edition.applies_to) else "",
+        held=context.t("list.semicolon").join(validity_texts(validity_data(entry.validity), context.t)),
+        sections=fix_early(edition.sections),
+        answers=ANSWERS,
+        toc=_toc(edition),
+        very_long=VERY_LONG,
+        edit=edit_address(context.site.settings, entry.id, edition.lang, edition.path),
+        report=_report_address(context, entry, edition),
+        voted=voted,
+        reasons=REASONS,
+        related=[entry_row(context, other) for other in _unmentioned(read, edition)],
+        history=changes,
+    )
+
+
+def _head(context: PageContext, entry: Entry, edition: Edition, crumbs: tuple[PageLink, ...]) -> Head:
     this_page = PageLink(edition.title, context.urls.entry(context.lang, entry.id))
-    view = _view(context, read, edition, changes, voted)
-    head = Head(
+    return Head(
         name="entry",
         title=f"{edition.title} · {context.t('site.name')}",
         description=_description(edition),
         here=lambda lang: context.urls.entry(lang, entry.id),
         languages=frozenset(entry.editions),
         kind="article",
-        data=(_article_data(context, entry, edition), crumb_data(context, (*view.crumbs, this_page))),
+        data=(_article_data(context, entry, edition), crumb_data(context, (*crumbs, this_page))),
         canonical_lang=edition.lang,
     )
-    return render_page(context, "entry.html", head, view)
 
 
-def _view(
-    context: PageContext, read: ReadEntry, edition: Edition, changes: Sequence[Change], voted: str
-) -> EntryView:
-    entry = read.entry
-    crumbs = _crumbs(context, entry)
-    notice, notice_link = _notice(context, entry, edition)
-    toc = _toc(edition)
-    return EntryView(
-        id=entry.id,
-        crumbs=crumbs,
-        lang=edition.lang.tag,
-        title=phrased(context, edition.title, edition.lang),
-        kind=entry.kind.value,
-        kind_name=name_of(context, "kind", entry.kind.value),
-        tags=_tags(context, entry),
-        applies_to=edition.applies_to if beside_framework(crumbs[-1].text, edition.applies_to) else "",
-        held=context.t("list.semicolon").join(validity_texts(validity_data(entry.validity), context.t)),
-        notice=notice,
-        notice_link=notice_link,
-        sections=tuple(_section(context, section) for section in fix_early(edition.sections)),
-        toc=toc,
-        is_long=len(toc) >= VERY_LONG,
-        sources=edition.source,
-        updated=context.day(edition.updated),
-        updated_iso=edition.updated.isoformat(),
-        edit=edit_address(context.site.settings, entry.id, edition.lang, edition.path),
-        report=_report_address(context, entry, edition),
-        voted=voted,
-        reasons=tuple((each.value, context.t(f"vote.why.{each}")) for each in REASONS),
-        markdown=context.urls.entry_markdown(edition.lang, entry.id),
-        related=tuple(entry_row(context, other) for other in _unmentioned(context, read, edition)),
-        history=tuple(_change(context, each) for each in changes),
-    )
-
-
-def _change(context: PageContext, change: Change) -> ChangeView:
-    return ChangeView(
-        day=context.day(change.day),
-        day_iso=change.day.isoformat(),
-        subject=change.subject,
-        lines=change.lines,
-        omitted=context.t("entry.history_omitted", count=change.omitted) if change.omitted else "",
-    )
-
-
-def _unmentioned(context: PageContext, read: ReadEntry, edition: Edition) -> tuple[Summary, ...]:
+def _unmentioned(read: ReadEntry, edition: Edition) -> tuple[Summary, ...]:
     """Return the related entries that the text does not link to."""
-    text = "".join(rewrite(section.html, context.lang, context.urls) for section in edition.sections)
-    linked = set(re.findall(r'href="([^"#]+)', text))
-    return tuple(each for each in read.related if context.urls.entry(context.lang, each.id) not in linked)
+    linked = linked_entries("".join(section.html for section in edition.sections))
+    return tuple(each for each in read.related if each.id not in linked)
 
 
 def fix_early(sections: tuple[Section, ...]) -> tuple[Section, ...]:
@@ -184,11 +103,6 @@ def fix_early(sections: tuple[Section, ...]) -> tuple[Section, ...]:
     return tuple([*symptom, *fix, *rest] if is_short else [*fix, *symptom, *rest])
 
 
-def _section(context: PageContext, section: Section) -> SectionView:
-    html = rewrite(section.html, context.lang, context.urls)
-    return SectionView(section.key, section.title, safe(html), section.key in ANSWERS)
-
-
 def _toc(edition: Edition) -> tuple[Heading, ...]:
     places = {section.key: place for place, section in enumerate(fix_early(edition.sections))}
     placed, key = [], ""
@@ -199,26 +113,6 @@ def _toc(edition: Edition) -> tuple[Heading, ...]:
             placed.append((places.get(key, -1), heading))
     items = tuple(heading for _, heading in sorted(placed, key=itemgetter(0)))
     return items if len(items) >= LONG else ()
-
-
-def _crumbs(context: PageContext, entry: Entry) -> tuple[PageLink, ...]:
-    home = PageLink(context.t("nav.home"), context.urls.home(context.lang))
-    return home, tag_link(context, "framework", entry.framework)
-
-
-def _tags(context: PageContext, entry: Entry) -> tuple[PageLink, ...]:
-    pairs = [("topic", each) for each in entry.topics] + [("error_type", each) for each in entry.error_types]
-    return tuple(tag_link(context, facet, value) for facet, value in pairs)
-
-
-def _notice(context: PageContext, entry: Entry, edition: Edition) -> tuple[str, PageLink | None]:
-    if edition.lang is not context.lang:
-        return context.t("entry.single_language"), None
-    if edition.lang in entry.stale:
-        twin = edition.lang.other
-        link = PageLink(context.t("entry.stale_link"), context.urls.entry(twin, entry.id), twin.tag)
-        return context.t("entry.stale"), link
-    return "", None
 
 
 def _description(edition: Edition) -> str:
@@ -237,7 +131,9 @@ def edit_address(settings: Settings, entry_id: str, lang: Language, path: Path) 
 
 def _report_address(context: PageContext, entry: Entry, edition: Edition) -> str:
     address = context.urls.absolute(context.urls.entry(edition.lang, entry.id))
-    body = context.t("report.body", address=address, edition=edition.lang.value, generation=context.digest)
+    body = context.t(
+        "report.body", address=address, edition=edition.lang.value, generation=context.generation
+    )
     title = context.t("report.title", title=edition.title)
     return fill_in(context.site.settings.issue_url, title=title, body=body)
 
@@ -251,7 +147,7 @@ def _article_data(context: PageContext, entry: Entry, edition: Edition) -> dict[
         "url": address,
         "inLanguage": edition.lang.tag,
         "dateModified": edition.updated.isoformat(),
-        "about": [name_of(context, "framework", entry.framework)],
+        "about": [context.name_of("framework", entry.framework)],
         "isBasedOn": [source.url for source in edition.source],
     }
     other = entry.editions.get(edition.lang.other)

@@ -1,6 +1,6 @@
 """Filters as chips: each links to the same search with one value added or removed."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -8,16 +8,15 @@ from jieda.entry import Language
 from jieda.search.answers import FacetCount, SearchAnswer, SearchRequest
 from jieda.taxonomy import FACETS, Filters
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.parts import name_of
 
+Groups = Mapping[str, Sequence["Chip"]]
+"""Filters by facet."""
 Address = Callable[[str, Filters], str]
 """Returns the address of a list for a text and filters."""
 
 FEW = 30
 """Number of entries below which fewer filters suffice: framework, kind and version, above the results."""
 OF_FEW = ("framework", "kind", "version")
-SHOWN = 6
-"""Visible chips per facet; two or more others are collapsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,35 +32,16 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True)
-class ChipGroup:
-    """The filters of one facet."""
-
-    facet: str
-    label: str
-    chips: tuple[Chip, ...]
-
-    @property
-    def shown(self) -> tuple[Chip, ...]:
-        """The visible chips."""
-        return self.chips if len(self.chips) == SHOWN + 1 else self.chips[:SHOWN]
-
-    @property
-    def more(self) -> tuple[Chip, ...]:
-        """The collapsed chips."""
-        return self.chips[len(self.shown) :]
-
-
-@dataclass(frozen=True, slots=True)
 class FilterBar:
-    """All filters. `clear` is the address without filters, empty where none is active."""
+    """All filters. `offered`: inactive filters, in place of the groups where the list is short.
+    `clear`: the address without filters, empty where none is active. `hidden`: names and values of hidden fields, so
+    that a new query keeps the filters."""
 
-    groups: tuple[ChipGroup, ...]
-    active: tuple[Chip, ...]
-    offered: tuple[Chip, ...]
-    """Inactive filters shown in place of the groups where the list is short."""
+    groups: Groups
+    active: Sequence[Chip]
+    offered: Sequence[Chip]
     clear: str
-    hidden: tuple[tuple[str, str], ...]
-    """Names and values of hidden fields, so that a new query keeps the filters."""
+    hidden: Sequence[tuple[str, str]]
 
 
 def filter_bar(
@@ -77,35 +57,61 @@ def filter_bar(
     A facet is left out where all results share its only value, since choosing it changes nothing. No filters are
     offered where nothing fits well.
     """
-    filters = request.filters
-    chips = _ChipBuilder(
-        context, request.text, filters, address or partial(context.urls.search_filtered, context.lang)
-    )
-    groups = [chips.group(facet, answer.facets.get(facet, ())) for facet in FACETS]
-    groups += [chips.editions(), chips.versions(doubts)]
-    active = tuple(replace(chip, count="") for group in groups for chip in group.chips if chip.active)
-    active += tuple(
-        Chip(one.text, "", chips.address(one.without, filters), active=True, key=f"operator:{one.text}")
+    filters, url_of = request.filters, address or partial(context.urls.search_filtered, context.lang)
+
+    def chip(facet: str, value: str, label: str, count: str = "") -> Chip:
+        url = url_of(request.text, toggled(filters, facet, value))
+        return Chip(label, count, url, value in _values(filters, facet), f"{facet}:{value}")
+
+    groups = {
+        facet: [
+            chip(facet, value, context.name_of(facet, value), f"{count:,}")
+            for value, count in _counts(filters, facet, answer.facets.get(facet, ()))
+        ]
+        for facet in FACETS
+    }
+    # Only where some entry lacks an edition, and versions that would hide some entry on the page.
+    editions = tuple(Language) if context.library.lacking or filters.edition else ()
+    versions = dict.fromkeys((*filters.version, *filter(None, doubts)))
+    groups["edition"] = [chip("edition", each.value, each.own_name) for each in editions]
+    groups["version"] = [chip("version", each, each) for each in versions]
+    operators = [
+        Chip(one.text, "", url_of(one.without, filters), active=True, key=f"operator:{one.text}")
         for one in answer.operators
-    )
-    useful = tuple(
-        group
-        for group in groups
-        if group.chips and not answer.weak and not _changes_nothing(group, answer.total)
-    )
+    ]
+    return _arranged(filters, answer, groups, operators, url_of(request.text, Filters()))
+
+
+def _arranged(
+    filters: Filters, answer: SearchAnswer, groups: Groups, operators: Sequence[Chip], clear: str
+) -> FilterBar:
+    """Choose what to show of the filters, and where."""
+    useful = {
+        facet: chips
+        for facet, chips in groups.items()
+        if chips and not answer.weak and not _changes_nothing(chips, answer.total)
+    }
     is_short = answer.total < FEW
-    offered = [chip for group in useful if group.facet in OF_FEW for chip in group.chips if not chip.active]
+    active = [replace(each, count="") for chips in groups.values() for each in chips if each.active]
     return FilterBar(
-        groups=() if is_short else useful,
-        active=active,
-        offered=tuple(offered) if is_short else (),
-        clear=chips.address(request.text, Filters()) if filters else "",
-        hidden=tuple((facet, value) for facet in filters.chosen for value in _values(filters, facet)),
+        groups={} if is_short else useful,
+        active=[*active, *operators],
+        offered=[each for facet in OF_FEW for each in useful.get(facet, ()) if is_short and not each.active],
+        clear=clear if filters else "",
+        hidden=[(facet, value) for facet in filters.chosen for value in _values(filters, facet)],
     )
 
 
-def _changes_nothing(group: ChipGroup, total: int) -> bool:
-    return len(group.chips) == 1 and not group.chips[0].active and group.chips[0].count == f"{total:,}"
+def _counts(filters: Filters, facet: str, counts: Iterable[FacetCount]) -> list[tuple[str, int]]:
+    """Return the values of a facet to show, with their counts: those chosen first."""
+    chosen, known = filters.facet(facet), {each.value: each.count for each in counts}
+    missing = [value for value in chosen if value not in known]
+    values = sorted((*missing, *known), key=lambda value: value not in chosen)
+    return [(value, known.get(value, 0)) for value in values if known.get(value) or value in chosen]
+
+
+def _changes_nothing(chips: Sequence[Chip], total: int) -> bool:
+    return len(chips) == 1 and not chips[0].active and chips[0].count == f"{total:,}"
 
 
 def toggled(filters: Filters, facet: str, value: str) -> Filters:
@@ -121,41 +127,3 @@ def _values(filters: Filters, facet: str) -> tuple[str, ...]:
     if facet == "edition":
         return (filters.edition.value,) if filters.edition else ()
     return filters.facet(facet)
-
-
-@dataclass(frozen=True, slots=True)
-class _ChipBuilder:
-    """Builds chips that lead on from the current search."""
-
-    context: PageContext
-    text: str
-    filters: Filters
-    address: Address
-
-    def group(self, facet: str, counts: tuple[FacetCount, ...]) -> ChipGroup:
-        known = {count.value: count.count for count in counts}
-        chosen = [value for value in _values(self.filters, facet) if value not in known]
-        chips = [
-            self.chip(facet, value, name_of(self.context, facet, value), f"{known.get(value, 0):,}")
-            for value in (*chosen, *known)
-            if known.get(value) or value in _values(self.filters, facet)
-        ]
-        chips.sort(key=lambda chip: not chip.active)
-        return ChipGroup(facet, self.context.t(f"facet.{facet}"), tuple(chips))
-
-    def editions(self) -> ChipGroup:
-        """Return the filter by edition, offered only where some entry lacks an edition."""
-        offered = tuple(Language) if self.context.library.lacking or self.filters.edition else ()
-        chips = tuple(self.chip("edition", lang.value, lang.own_name, "") for lang in offered)
-        return ChipGroup("edition", self.context.t("facet.edition"), chips)
-
-    def versions(self, doubts: Iterable[str]) -> ChipGroup:
-        """Return the versions that some entry on the page may not apply to; the filter would hide it."""
-        offered = dict.fromkeys((*self.filters.version, *filter(None, doubts)))
-        chips = tuple(self.chip("version", each, each, "") for each in offered)
-        return ChipGroup("version", self.context.t("facet.version"), chips)
-
-    def chip(self, facet: str, value: str, label: str, count: str) -> Chip:
-        changed = toggled(self.filters, facet, value)
-        url = self.address(self.text, changed)
-        return Chip(label, count, url, value in _values(self.filters, facet), f"{facet}:{value}")

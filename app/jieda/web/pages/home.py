@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from heapq import nsmallest
 from unicodedata import east_asian_width
-from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -17,7 +16,7 @@ from jieda.taxonomy import Filters
 from jieda.web.http.respond import REVALIDATE, Resource, page_language
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.parts import ListedEntry, PageLink, TagLink, entry_row, name_of, tag_links
+from jieda.web.pages.parts import TagLink, entry_row, tag_links
 from jieda.web.site import site_of
 
 RECENT = 6
@@ -32,31 +31,13 @@ EXAMPLE = 27
 
 @dataclass(frozen=True, slots=True)
 class MappedStage:
-    """A stage of the map: links to its errors and to its other entries, and to its most frequent error types."""
+    """A stage of the map: the filters that its entries pass, their counts (each with the key of its text and its
+    filters), and the most frequent error types."""
 
     name: str
-    url: str
-    counts: tuple[PageLink, ...]
-    seen: tuple[PageLink, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class HomeView:
-    """The view of `home.html`."""
-
-    lead: str
-    examples: tuple[PageLink, ...]
-    logs: tuple[PageLink, ...]
-    """Example logs; a script opens their diagnosis."""
-    frameworks: tuple[TagLink, ...]
-    stages: tuple[MappedStage, ...]
-    """Empty where the content defines none; error types and all topics are listed then."""
-    error_types: tuple[TagLink, ...]
-    topics: tuple[TagLink, ...]
-    recent: tuple[ListedEntry, ...]
-    """Empty while all entries have the same date."""
-    all: str
-    """Text of the link to all entries."""
+    filters: Filters
+    counts: tuple[tuple[str, int, Filters], ...]
+    error_types: tuple[str, ...]
 
 
 def home_page(context: PageContext) -> str:
@@ -66,17 +47,6 @@ def home_page(context: PageContext) -> str:
     lead = context.t("home.lead", count=len(library), frameworks=names)
     stages = tuple(_stages(context))
     mapped = {topic for stage in library.site.stages for topic in stage.topics}
-    view = HomeView(
-        lead=lead,
-        examples=tuple(_examples(context)),
-        logs=tuple(_logs(context)),
-        frameworks=tag_links(context, "framework"),
-        stages=stages,
-        error_types=() if stages else tuple(sorted(_tags(context, "error_type"), key=lambda tag: -tag.count)),
-        topics=tuple(_tags(context, "topic", without=mapped)),
-        recent=tuple(entry_row(context, entry) for entry in _recent(library)),
-        all=context.t("home.all", count=len(library)),
-    )
     head = Head(
         name="home",
         title=f"{context.t('site.name')} · {context.t('site.tagline')}",
@@ -84,14 +54,20 @@ def home_page(context: PageContext) -> str:
         here=context.urls.home,
         data=(_site_data(context, lead),),
     )
-    return render_page(context, "home.html", head, view)
-
-
-def _examples(context: PageContext) -> Iterator[PageLink]:
-    """Yield the content's own examples, or else questions of its entries."""
-    own = context.library.site.examples.get(context.lang)
-    questions = [each for each in own if "\n" not in each] if own else _typical_questions(context)
-    return (PageLink(each, context.urls.search(context.lang, q=each)) for each in questions)
+    return render_page(
+        context,
+        "home.html",
+        head,
+        lead=lead,
+        # The content's own, logs among them, or else questions of its entries.
+        examples=library.site.examples.get(context.lang) or tuple(_typical_questions(context)),
+        frameworks=tag_links(context, "framework"),
+        stages=stages,
+        error_types=() if stages else sorted(_tags(context, "error_type"), key=lambda tag: -tag.count),
+        topics=tuple(_tags(context, "topic", without=mapped)),
+        recent=[entry_row(context, entry) for entry in _recent(library)],
+        total=len(library),
+    )
 
 
 def _typical_questions(context: PageContext) -> Iterator[str]:
@@ -110,14 +86,6 @@ def _typical_questions(context: PageContext) -> Iterator[str]:
             _, _, alias, framework = min(fitting)
             used.add(framework)
             yield alias
-
-
-def _logs(context: PageContext) -> Iterator[PageLink]:
-    """Yield the content's own multi-line examples, each labeled by its last line. The log is in the URL's fragment."""
-    for each in context.library.site.examples.get(context.lang, ()):
-        if "\n" in each:
-            text = context.t("home.example_log", line=each.rpartition("\n")[2].strip())
-            yield PageLink(text, f"{context.urls.diagnose(context.lang)}#{urlencode({'log': each})}")
 
 
 def _recent(library: Library) -> tuple[Summary, ...]:
@@ -159,32 +127,18 @@ def _stages(context: PageContext) -> Iterator[MappedStage]:
         within = _for_reader(context).with_only("topic", *stage.topics)
         kinds = context.library.counts("kind", within)
         failures = kinds.get(Kind.ERROR, 0)
-        parts = (
-            ("home.stage.failures", failures, within.with_only("kind", Kind.ERROR)),
-            ("home.stage.others", sum(kinds.values()) - failures, within.with_only("kind", *OTHERS)),
-        )
+        others = sum(kinds.values()) - failures
+        error_types = context.library.counts("error_type", within)
         if kinds:
             yield MappedStage(
                 name=stage.name[context.lang],
-                url=context.urls.entries_filtered(context.lang, within),
-                counts=tuple(
-                    _entries_link(context, context.t(key, count=count), filters)
-                    for key, count, filters in parts
-                    if count
+                filters=within,
+                counts=(
+                    ("home.stage.failures", failures, within.with_only("kind", Kind.ERROR)),
+                    ("home.stage.others", others, within.with_only("kind", *OTHERS)),
                 ),
-                seen=tuple(_frequent_error_types(context, within)),
+                error_types=tuple(nsmallest(SEEN, error_types, key=lambda value: -error_types[value])),
             )
-
-
-def _entries_link(context: PageContext, text: str, filters: Filters) -> PageLink:
-    return PageLink(text, context.urls.entries_filtered(context.lang, filters))
-
-
-def _frequent_error_types(context: PageContext, within: Filters) -> Iterator[PageLink]:
-    counts = context.library.counts("error_type", within)
-    for value in nsmallest(SEEN, counts, key=lambda value: -counts[value]):
-        name = name_of(context, "error_type", value)
-        yield _entries_link(context, name, within.with_only("error_type", value))
 
 
 def _join_names(context: PageContext, names: list[str]) -> str:
@@ -220,7 +174,7 @@ async def show_home(request: Request) -> Response:
     """Show the start page, rendered once per generation, language, theme and reader's framework."""
     context = await context_of(request)
     resource = await context.site.resources.get(
-        context.digest,
+        context.generation,
         ("home", context.lang, context.theme, context.chosen, context.version),
         lambda: Resource.of(home_page(context), HTML),
     )

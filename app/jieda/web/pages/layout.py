@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 from markupsafe import Markup
 
@@ -11,7 +12,6 @@ from jieda.presentation.brand import COLORS, wordmark
 from jieda.version import VERSION
 from jieda.web.http.respond import Theme
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.parts import Choice, name_of, tag_choices
 from jieda.web.templating import safe
 
 SCRIPTS: Mapping[str, tuple[str, ...]] = {
@@ -26,6 +26,7 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 """Scripts by page, beside those of every page."""
 
 SENTENCE_GAPS = {Language.EN: " ", Language.ZH: ""}
+"""What separates two sentences."""
 
 Here = Callable[[Language], str]
 """Returns the address of the current page in a language."""
@@ -37,36 +38,6 @@ class Alternate:
 
     hreflang: str
     url: str
-
-
-@dataclass(frozen=True, slots=True)
-class Brand:
-    """Branding of the site. `logo` and `style` are addresses, or empty; `links` are names and addresses."""
-
-    wordmark: tuple[tuple[str, str], ...]
-    logo: str
-    icon: str
-    style: str
-    links: tuple[tuple[str, str], ...]
-    credit: bool
-
-    @classmethod
-    def of(cls, context: PageContext) -> "Brand":
-        """Return the branding defined by the content."""
-        site, lang = context.site_texts, context.lang
-
-        def image(name: str) -> str:
-            held = name and context.snapshot and context.library.brand_image(name)
-            return context.urls.brand(name, context.digest[:12]) if held else ""
-
-        return cls(
-            wordmark(site, lang),
-            image(site.logo),
-            image(site.icon) or context.urls.static("icon.svg"),
-            context.urls.brand(COLORS, context.digest[:12]) if site.accent else "",
-            tuple((each.name[lang], each.url) for each in site.links),
-            site.credit,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,69 +60,67 @@ class Head:
     show the page without that result."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The variable `page` of `base.html`. Addresses are root-relative unless stated otherwise."""
-
-    head: Head
-    lang: Language
-    theme: Theme
-    description: str
-    """That of the head, cut to what search engines show."""
-    canonical: str
-    """Absolute, like `alternates`; empty where no base address is configured: programs accept no other."""
-    alternates: tuple[Alternate, ...]
-    scripts: tuple[str, ...]
-    json_ld: Markup
-    brand: Brand
-    works_with: str
-    """The framework that the reader works with, with its version, or empty."""
-    frameworks: tuple[Choice, ...]
-    themes: tuple[Choice, ...]
-    workbench: bool
-    max_query_chars: int
-    max_log_bytes: int
-    gap: str
-    """The separator between two sentences."""
-    version: str = VERSION
-
-
-def build_layout(context: PageContext, head: Head) -> Layout:
-    """Build the frame of a page."""
-    urls, settings = context.urls, context.site.settings
-    frameworks = context.library.taxonomy.framework if context.snapshot else {}
-    chosen = name_of(context, "framework", context.chosen) if context.chosen else ""
-    canonical = head.here(head.canonical_lang or context.lang)
-    return Layout(
-        head=head,
-        lang=context.lang,
-        theme=context.theme,
-        description=_cut(head.description),
-        canonical=urls.absolute(canonical) if settings.base_url else "",
-        alternates=tuple(_alternates(context, head)),
-        scripts=tuple(map(urls.static, ("app.js", "search.js", *SCRIPTS.get(head.name, ())))),
-        json_ld=data_block(head.data),
-        brand=Brand.of(context),
-        works_with=" ".join(filter(None, (chosen, context.version))),
-        # Of a single framework there is nothing to choose.
-        frameworks=tag_choices(context, "framework", frameworks, {context.chosen})
-        if len(frameworks) > 1
-        else (),
-        themes=tuple(
-            Choice(each.value, context.t(f"theme.{each.value}"), each is context.theme) for each in Theme
-        ),
-        workbench=settings.workbench,
-        max_query_chars=settings.max_query_chars,
-        max_log_bytes=settings.max_log_bytes,
-        gap=SENTENCE_GAPS[context.lang],
+def render_page(context: PageContext, template: str, head: Head, **view: object) -> str:
+    """Render a whole page as HTML. The template finds `view` and the `page` around it under these names, beside
+    functions for texts in the reader's language."""
+    return context.site.renderer.render(
+        template,
+        context.lang,
+        t=context.t,
+        day=context.day,
+        name_of=context.name_of,
+        prose=context.prose,
+        urls=context.urls,
+        page=SimpleNamespace(**_frame(context, head)),
+        view=SimpleNamespace(**view),
     )
 
 
-def render_page(context: PageContext, template: str, head: Head, view: object) -> str:
-    """Render a whole page as HTML."""
-    page = build_layout(context, head)
-    values = {"t": context.t, "urls": context.urls, "page": page, "view": view}
-    return context.site.renderer.render(template, context.lang, **values)
+def _frame(context: PageContext, head: Head) -> dict[str, object]:
+    """Return what surrounds the page. Addresses are root-relative unless stated otherwise."""
+    urls, settings, site = context.urls, context.site.settings, context.site_texts
+    frameworks = tuple(context.library.taxonomy.framework) if context.snapshot else ()
+    working_with = context.name_of("framework", context.chosen) if context.chosen else ""
+    return {
+        "head": head,
+        "lang": context.lang,
+        "theme": context.theme,
+        "themes": tuple(Theme),
+        # What search engines show of it.
+        "description": _cut(head.description),
+        # Absolute, like the alternates; without a base address there are none, because programs accept no others.
+        "canonical": urls.absolute(head.here(head.canonical_lang or context.lang))
+        if settings.base_url
+        else "",
+        "alternates": tuple(_alternates(context, head)),
+        "scripts": tuple(map(urls.static, ("app.js", "search.js", *SCRIPTS.get(head.name, ())))),
+        "json_ld": data_block(head.data),
+        "wordmark": wordmark(site, context.lang),
+        "logo": _brand_image(context, site.logo),
+        "icon": icon_url(context),
+        "style": urls.brand(COLORS, context.generation[:12]) if site.accent else "",
+        "links": site.links,
+        "credit": site.credit,
+        "works_with": f"{working_with} {context.version}".strip(),
+        "framework": context.chosen,
+        # Of a single framework there is nothing to choose.
+        "frameworks": frameworks if len(frameworks) > 1 else (),
+        "workbench": settings.workbench,
+        "max_query_chars": settings.max_query_chars,
+        "max_log_bytes": settings.max_log_bytes,
+        "gap": SENTENCE_GAPS[context.lang],
+        "version": VERSION,
+    }
+
+
+def icon_url(context: PageContext) -> str:
+    """Return the address of the site's icon."""
+    return _brand_image(context, context.site_texts.icon) or context.urls.static("icon.svg")
+
+
+def _brand_image(context: PageContext, name: str) -> str:
+    held = name and context.snapshot and context.library.brand_image(name)
+    return context.urls.brand(name, context.generation[:12]) if held else ""
 
 
 def data_block(items: Iterable[dict[str, object]]) -> Markup:

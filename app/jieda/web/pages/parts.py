@@ -1,7 +1,7 @@
 """Views shared by several pages: links, list rows, breadcrumbs, pagers, and line breaking of large titles."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,8 +11,6 @@ from jieda.analysis.token import RunKind, TokenKind
 from jieda.content.catalog import beside_framework
 from jieda.entry import Entry, Language, Summary
 from jieda.han import has_han, is_han
-from jieda.presentation.schemas import EditionLink
-from jieda.presentation.shaper import edition_links
 from jieda.usecases.entries import CountedTag, used_tags
 from jieda.usecases.gaps.redact import PLACEHOLDER
 from jieda.versions import doubtful_version
@@ -21,11 +19,11 @@ from jieda.web.pages.context import PageContext
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link. `lang` is set where the text is in another language than the page."""
+    """A link; `lang` is the language of its text where that may not be the page's."""
 
     text: str
     url: str
-    lang: str = ""
+    lang: Language | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +38,15 @@ class TagLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """An option of a menu or a field. `lang` as in `PageLink`."""
-
-    value: str
-    name: str
-    chosen: bool
-    lang: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ListedEntry:
-    """An entry in a list. `lang` is the language of the edition shown.
+    """An entry in a list. `applies_to` omits the name of the framework; empty where it adds nothing. `doubt` states
+    that the entry may not apply to the version in question; otherwise empty."""
 
-    `applies_to` omits the name of the framework; empty where it adds nothing.
-    """
-
-    id: str
-    lang: Language
-    kind: str
-    kind_name: str
+    summary: Summary
     framework: PageLink
     title: PageLink
     applies_to: str
-    updated: str
-    updated_iso: str
-    editions: tuple[EditionLink, ...]
     doubt: str = ""
-    """States that the entry may not apply to the version in question; otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +58,9 @@ class Pager:
     next: str
 
 
-def name_of(context: PageContext, facet: str, value: str) -> str:
-    """Return the name of a tag in the reader's language; its id where the taxonomy lacks it."""
-    return context.library.taxonomy.name_of(facet, value, context.lang)
-
-
-def tag_choices(
-    context: PageContext, facet: str, values: Iterable[str], chosen: Collection[str] = ()
-) -> tuple[Choice, ...]:
-    """Return tags to choose from, of which `chosen` are selected."""
-    return tuple(Choice(each, name_of(context, facet, each), each in chosen) for each in values)
-
-
 def tag_link(context: PageContext, facet: str, value: str) -> PageLink:
     """Return a link to the page of a tag."""
-    return PageLink(name_of(context, facet, value), context.urls.tag(context.lang, facet, value))
+    return PageLink(context.name_of(facet, value), context.urls.tag(context.lang, facet, value))
 
 
 def counted_link(context: PageContext, counted: CountedTag, url: str) -> TagLink:
@@ -110,34 +77,18 @@ def tag_links(context: PageContext, facet: str) -> tuple[TagLink, ...]:
     )
 
 
-def lang_attribute(context: PageContext, lang: Language) -> str:
-    """Return the `lang` attribute that a text in `lang` needs on this page, or empty."""
-    return "" if lang is context.lang else lang.tag
-
-
 def entry_link(context: PageContext, summary: Summary) -> PageLink:
     """Return a link to the page of an entry, by the title of the edition shown there."""
-    lang = lang_attribute(context, summary.shown(context.lang))
-    return PageLink(summary.edition(context.lang).title, context.urls.entry(context.lang, summary.id), lang)
+    title, url = summary.edition(context.lang).title, context.urls.entry(context.lang, summary.id)
+    return PageLink(title, url, summary.shown(context.lang))
 
 
 def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = "") -> ListedEntry:
     """Return an entry as a row of a list."""
-    version = may_not_apply_to
+    doubt = context.t("diagnosis.may_not_apply", version=may_not_apply_to) if may_not_apply_to else ""
     framework = tag_link(context, "framework", summary.framework)
-    return ListedEntry(
-        id=summary.id,
-        lang=summary.shown(context.lang),
-        kind=summary.kind.value,
-        kind_name=name_of(context, "kind", summary.kind.value),
-        framework=framework,
-        title=entry_link(context, summary),
-        applies_to=beside_framework(framework.text, summary.edition(context.lang).applies_to),
-        updated=context.day(summary.updated),
-        updated_iso=summary.updated.isoformat(),
-        editions=edition_links(summary, context.urls),
-        doubt=context.t("diagnosis.may_not_apply", version=version) if version else "",
-    )
+    applies_to = beside_framework(framework.text, summary.edition(context.lang).applies_to)
+    return ListedEntry(summary, framework, entry_link(context, summary), applies_to, doubt)
 
 
 def doubt_of(context: PageContext, entry: Entry, text: str = "") -> str:
@@ -183,24 +134,17 @@ def crumb_data(context: PageContext, crumbs: tuple[PageLink, ...]) -> dict[str, 
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """A part of a redacted text. `hole`: something was redacted here, and `text` names its kind."""
-
-    text: str
-    hole: bool
+HOLE = Markup('<span class="hole"><span class="unseen">{} </span>{}</span>')
 
 
-def fragments_of(text: str, t: Callable[..., str]) -> tuple[Fragment, ...]:
-    """Split a redacted text into fragments."""
-    words, end = [], 0
+def redacted(context: PageContext, text: str) -> Markup:
+    """Return a redacted text as HTML, with the kind of what was left out at each place."""
+    html, end = Markup(""), 0
     for hole in PLACEHOLDER.finditer(text):
-        words += [
-            Fragment(text[end : hole.start()], hole=False),
-            Fragment(t(f"hole.{hole[0][1:-1]}"), hole=True),
-        ]
+        kind = context.t(f"hole.{hole[0][1:-1]}")
+        html += text[end : hole.start()] + HOLE.format(context.t("maintain.hole"), kind)
         end = hole.end()
-    return tuple(word for word in (*words, Fragment(text[end:], hole=False)) if word.text)
+    return html + text[end:]
 
 
 LINE_BREAK = Markup("<wbr>")

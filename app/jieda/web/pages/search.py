@@ -1,7 +1,7 @@
 """The search page: results with reasons, filters, and alternatives where little was found."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from html import unescape
@@ -10,7 +10,10 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Language
+from jieda.presentation.schemas import EditionLink
+from jieda.presentation.shaper import edition_links
 from jieda.search.answers import (
     MOST_WEAK,
     Hit,
@@ -24,29 +27,17 @@ from jieda.search.answers import (
 from jieda.usecases.search import Found, browse, clip
 from jieda.usecases.search import search as search_for
 from jieda.web.pages.context import PageContext, context_of, page_answer, requested_filters, requested_page
-from jieda.web.pages.filters import FilterBar, filter_bar
+from jieda.web.pages.filters import filter_bar
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
 from jieda.web.pages.parts import (
     ListedEntry,
     PageLink,
-    Pager,
-    TagLink,
     build_pager,
     doubt_of,
     entry_row,
-    lang_attribute,
-    name_of,
     tag_links,
 )
-from jieda.web.pages.verdict import (
-    MatchView,
-    NearView,
-    TiedView,
-    external_links,
-    match_view,
-    near_view,
-    tied_view,
-)
+from jieda.web.pages.verdict import external_links, match_view, near_row, tied_rows
 from jieda.web.site import asker_of
 from jieda.web.templating import whole_flags
 
@@ -57,78 +48,26 @@ MARKED = re.compile("<mark>(.*?)</mark>")
 NAME_PART = re.compile(r"(?<=[a-z0-9]_)(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
 """Where a title may break a line inside an identifier."""
 LONG_NAME = re.compile(r"[\w.]{20,}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonView:
-    """What the query matched in one field of an entry; `code` sets it as code."""
-
-    label: str
-    text: str
-    code: bool
+NO_DIAGNOSIS = Diagnosis((), (), Verdict.UNKNOWN, (), "", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A result. `title` and `snippet` are escaped HTML with marks; the snippet may contain code as well."""
+    """A result. `title` and `snippet` are escaped HTML with marks; the snippet may contain code as well. `reasons` maps
+    each type of match, with the key of the field's name, to the words that matched."""
 
     row: ListedEntry
     title: Markup
     snippet: Markup
-    snippet_lang: str
-    reasons: tuple[ReasonView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SuggestedSearch:
-    """A search that would find something: its text, and its result count in words."""
-
-    text: str
-    detail: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class SearchView:
-    """The view of `search.html`."""
-
-    query: str
-    status: str
-    """The number of results in words, announced to screen readers."""
-    outcome: str
-    """The verdict of a finished query on its first page, or empty."""
-    verdict: MatchView | None
-    """The entry that explains an error line; it is shown above the results."""
-    tied: TiedView | None
-    """Instead, candidates from several frameworks, between which the reader has to choose first."""
-    foreign: tuple[NearView, ...]
-    here: str
-    """The address of this page."""
-    bar: FilterBar
-    cards: tuple[Card, ...]
-    titles: int
-    """Number of weak results shown by title only; the others are collapsed."""
-    correction: str
-    verbatim: str
-    """The address that searches the query as typed, where it was corrected."""
-    phrase_dropped: bool
-    weak: bool
-    absent_words: str
-    """Query words that no entry contains; empty where there are none or nothing was found."""
-    nothing: str
-    """Why nothing was found, in words; empty where something was."""
-    offers: tuple[SuggestedSearch, ...]
-    near: tuple[ListedEntry, ...]
-    topics: tuple[TagLink, ...]
-    """Topics to browse where nothing was found."""
-    pager: Pager | None
-    external_links: tuple[PageLink, ...]
+    lang: Language
+    editions: tuple[EditionLink, ...]
+    reasons: dict[tuple[ReasonType, str], str]
 
 
 def search_page(context: PageContext, found: Found) -> str:
-    """Render the results of a search."""
-    request = found.request
-    view = _view(context, found)
+    """Render the results of a search: above them the entry that explains an error line, or candidates from several
+    frameworks between which the reader has to choose first, or entries for other frameworks."""
+    request, diagnosis = found.request, found.diagnosis
     title = context.t("search.title_query", query=request.text) if request.text else context.t("search.title")
     head = Head(
         name="search",
@@ -137,47 +76,51 @@ def search_page(context: PageContext, found: Found) -> str:
         here=lambda lang: _page_url(context, request, lang, _number(request)),
         indexed=not request.text and not request.filters and not request.offset,
     )
-    return render_page(context, "search.html", head, view)
-
-
-def _view(context: PageContext, found: Found) -> SearchView:
-    request, answer = found.request, found.answer
-    diagnosis = found.diagnosis if found.diagnosis and found.diagnosis.printed else None
-    matches = diagnosis.matches if diagnosis else ()
-    asks = diagnosis is not None and bool(diagnosis.asks)
-    foreign = [near for near in diagnosis.near if near.foreign] if diagnosis else []
-    above = {match.entry.id for match in (matches if asks else matches[:1])}
-    above |= {near.entry.id for near in foreign}
-    lost = answer.weak or (not answer.total and not request.filters and not matches)
-    hits = [hit for hit in answer.hits if hit.entry.id not in above]
-    page_url = partial(_page_url, context, request, context.lang)
-    number, as_typed = _number(request), replace(request, verbatim=True)
-    doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
-    near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS and each.entry]
-    nothing = "search.nothing_filtered" if request.filters else "search.nothing_hint"
-    return SearchView(
-        query=request.text,
-        status=_status(context, request, answer),
-        outcome=found.diagnosis.verdict.value if found.diagnosis else "",
-        verdict=match_view(context, matches[0]) if matches and not asks else None,
-        tied=tied_view(context, diagnosis) if diagnosis and asks else None,
-        foreign=tuple(near_view(context, near, diagnosis.framework) for near in foreign) if diagnosis else (),
-        here=page_url(number),
-        bar=filter_bar(context, request, answer, doubts=doubts.values()),
-        cards=tuple(_card(context, answer, hit, doubts[hit.entry.id]) for hit in hits),
-        titles=MOST_WEAK if answer.weak and not request.offset else 0,
-        correction=answer.correction,
-        verbatim=_page_url(context, as_typed, context.lang, 1) if answer.correction else "",
-        phrase_dropped=answer.phrase_dropped,
-        weak=answer.weak,
-        absent_words=_absent_words(context, answer) if answer.total and not matches else "",
-        nothing="" if answer.total else context.t(nothing),
-        offers=tuple(_offers(context, request, answer)),
-        topics=tag_links(context, "topic") if not answer.total and not request.filters else (),
-        near=tuple(entry_row(context, context.library.summary(entry.id)) for entry in near),
-        pager=build_pager(context, number, answer.total, PAGE_SIZE, page_url),
-        external_links=_external_links(context, request) if lost else (),
+    # Of a finished query on its first page.
+    outcome = diagnosis.verdict if diagnosis else ""
+    if diagnosis is None or not diagnosis.printed:
+        diagnosis = NO_DIAGNOSIS
+    known = () if diagnosis.asks else diagnosis.matches[:1]
+    foreign = [near for near in diagnosis.near if near.foreign]
+    above = {each.entry.id for each in known or diagnosis.matches} | {near.entry.id for near in foreign}
+    return render_page(
+        context,
+        "search.html",
+        head,
+        request=request,
+        answer=found.answer,
+        outcome=outcome,
+        verdict=match_view(context, known[0]) if known else None,
+        asks=diagnosis.asks,
+        tied=tied_rows(context, diagnosis),
+        foreign=[near_row(context, near, diagnosis.framework) for near in foreign],
+        **_results(context, request, found.answer, above, explained=bool(diagnosis.matches)),
     )
+
+
+def _results(
+    context: PageContext, request: SearchRequest, answer: SearchAnswer, above: Set[str], *, explained: bool
+) -> dict[str, object]:
+    """Return the results that are not shown `above` already, or what to do where there are none. `titles`: number of
+    weak results shown by title only; the others are collapsed. `verbatim`: the address that searches a corrected query
+    as typed."""
+    lost = answer.weak or (not answer.total and not request.filters and not explained)
+    doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
+    hits = [hit for hit in answer.hits if hit.entry.id not in above]
+    near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS and each.entry]
+    page_url = partial(_page_url, context, request, context.lang)
+    return {
+        "bar": filter_bar(context, request, answer, doubts=doubts.values()),
+        "cards": [_card(context, answer, hit, doubts[hit.entry.id]) for hit in hits],
+        "titles": MOST_WEAK if answer.weak and not request.offset else 0,
+        "verbatim": _page_url(context, replace(request, verbatim=True), context.lang, 1),
+        "absent_words": _absent_words(context, answer) if answer.total and not explained else "",
+        "offers": [each for each in answer.suggestions if each.type is not SuggestionType.NEAR_MISS],
+        "topics": tag_links(context, "topic") if not answer.total and not request.filters else (),
+        "near": [entry_row(context, context.library.summary(entry.id)) for entry in near],
+        "pager": build_pager(context, _number(request), answer.total, PAGE_SIZE, page_url),
+        "external_links": _external_links(context, request) if lost else (),
+    }
 
 
 def _external_links(context: PageContext, request: SearchRequest) -> tuple[PageLink, ...]:
@@ -200,15 +143,9 @@ def _page_url(context: PageContext, request: SearchRequest, lang: Language, numb
     )
 
 
-def _status(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> str:
-    if not request.text.strip():
-        return context.t("count.entries", count=answer.total)
-    return context.t("search.status", count=answer.total) if answer.total else context.t("search.nothing")
-
-
 def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
     """Name what no entry covers of the query: the framework that it names, or words."""
-    names = context.t("list.join").join(name_of(context, "framework", each) for each in answer.frameworks)
+    names = context.t("list.join").join(context.name_of("framework", each) for each in answer.frameworks)
     words = context.t("list.join").join(answer.absent_words)
     sentences = [context.t("search.none_of", names=names)] if answer.is_of_others else []
     sentences += [context.t("search.absent_words", words=words)] if words else []
@@ -221,29 +158,13 @@ def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> C
         row=entry_row(context, context.library.summary(hit.entry.id), doubt),
         title=whole_flags(NAME_PART.sub("<wbr>", hit.title)),
         snippet=whole_flags(snippet),
-        snippet_lang=lang_attribute(context, hit.edition.lang),
-        reasons=_reason_views(context, answer, hit),
+        lang=hit.edition.lang,
+        editions=edition_links(context.library.summary(hit.entry.id), context.urls),
+        reasons=_reasons(context, answer, hit),
     )
 
 
-def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> Iterator[SuggestedSearch]:
-    t, search_url = context.t, partial(context.urls.search_filtered, context.lang)
-    for each in answer.suggestions:
-        if each.type is SuggestionType.SPELLING:
-            text = t("search.try_spelling", query=each.query)
-            yield SuggestedSearch(text, "", search_url(each.query, request.filters))
-        elif each.type is SuggestionType.DROP_FILTER:
-            text = t("search.drop_filters")
-            if each.facet:
-                text = t("search.drop_filter", facet=t(f"facet.{each.facet}"))
-            count = t("search.status", count=each.count)
-            yield SuggestedSearch(text, count, search_url(request.text, each.filters))
-
-
-CODE = frozenset({ReasonType.IDENTIFIER, ReasonType.SIGNATURE})
-
-
-def _reason_views(context: PageContext, answer: SearchAnswer, hit: Hit) -> tuple[ReasonView, ...]:
+def _reasons(context: PageContext, answer: SearchAnswer, hit: Hit) -> dict[tuple[ReasonType, str], str]:
     """Return the reasons of `hit` that its title and snippet do not show already, in order, grouped by type.
 
     Chinese is also searched by character pairs, so that 显存不足 may be found by 显存, 存不 and 不足. The middle pair
@@ -257,10 +178,9 @@ def _reason_views(context: PageContext, answer: SearchAnswer, hit: Hit) -> tuple
     groups: dict[tuple[ReasonType, str], list[Reason]] = {}
     for reason in kept:
         groups.setdefault((reason.type, _label(reason, hit.elsewhere)), []).append(reason)
-    return tuple(
-        ReasonView(context.t(label), context.t("list.join").join(_texts(query, members, spans)), kind in CODE)
-        for (kind, label), members in groups.items()
-    )
+    return {
+        place: context.t("list.join").join(_texts(query, members, spans)) for place, members in groups.items()
+    }
 
 
 def _unseen_reasons(hit: Hit) -> list[Reason]:

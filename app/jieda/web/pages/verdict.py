@@ -6,23 +6,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
-from jieda.presentation.urls import fill_in, issue_search, rewrite
+from jieda.diagnosis.answers import Confidence, Diagnosis, Match, MatchedLine, Near
+from jieda.entry import Edition
+from jieda.presentation.urls import fill_in, issue_search
 from jieda.search.snippet import extend_to_name, merge_spans
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.parts import (
-    Choice,
-    ListedEntry,
-    PageLink,
-    broken,
-    doubt_of,
-    entry_row,
-    lang_attribute,
-    name_of,
-    phrased,
-    tag_choices,
-)
-from jieda.web.templating import safe
+from jieda.web.pages.parts import ListedEntry, PageLink, broken, doubt_of, entry_row, phrased
 
 LINES = 6
 WIDTH = 400
@@ -42,90 +31,46 @@ WORD_PART = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class LineView:
-    """A line of the log that supports a match. `html` is its text with the matching parts marked."""
-
-    number: int
-    html: Markup
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class MatchView:
-    """An entry that explains the log."""
+    """An entry that explains the log, with its edition. `lines` are those that support the match, each as HTML with
+    the matching parts marked."""
 
     row: ListedEntry
     title: Markup
-    confidence: str
-    confidence_name: str
-    meaning: str
-    lines: tuple[LineView, ...]
-    fix_title: str
-    fix: Markup
-    fix_lang: str
+    edition: Edition
+    confidence: Confidence
+    lines: tuple[tuple[MatchedLine, Markup], ...]
 
 
 def match_view(context: PageContext, match: Match) -> MatchView:
     """Return the view of a match in the reader's language."""
-    answer = match.edition.answer
-    word = match.confidence.value
+    doubt = match.may_not_apply_to or doubt_of(context, match.entry)
     return MatchView(
-        row=entry_row(
-            context,
-            context.library.summary(match.entry.id),
-            match.may_not_apply_to or doubt_of(context, match.entry),
-        ),
+        row=entry_row(context, context.library.summary(match.entry.id), doubt),
         title=phrased(context, match.edition.title, match.edition.lang),
-        confidence=word,
-        confidence_name=context.t(f"confidence.{word}"),
-        meaning=context.t(f"confidence.{word}.meaning"),
+        edition=match.edition,
+        confidence=match.confidence,
         lines=tuple(
-            LineView(
-                line.line,
-                _mark_line(line, match.telling.get(line.line, ())),
-                context.t(f"matched.{line.reason}"),
-            )
-            for line in match.matched[:LINES]
+            (line, _mark_line(line, match.telling.get(line.line, ()))) for line in match.matched[:LINES]
         ),
-        fix_title=answer.title if answer else "",
-        fix=safe(rewrite(answer.html, context.lang, context.urls)) if answer else Markup(""),
-        fix_lang=lang_attribute(context, match.edition.lang),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class NearView:
-    """A similar entry, with the words it shares, or the framework it is written for."""
-
-    row: ListedEntry
-    words: str
+def tied_rows(context: PageContext, diagnosis: Diagnosis) -> list[ListedEntry]:
+    """Return equally good matches of several frameworks, to show until the framework is known; none where it is."""
+    tied = diagnosis.matches if diagnosis.asks else ()
+    return [entry_row(context, context.library.summary(each.entry.id)) for each in tied]
 
 
-@dataclass(frozen=True, slots=True)
-class TiedView:
-    """Equally good matches of several frameworks, and the frameworks."""
-
-    rows: tuple[ListedEntry, ...]
-    choices: tuple[Choice, ...]
-
-
-def tied_view(context: PageContext, diagnosis: Diagnosis) -> TiedView:
-    """Return what is shown until the framework is known."""
-    return TiedView(
-        tuple(entry_row(context, context.library.summary(each.entry.id)) for each in diagnosis.matches),
-        tag_choices(context, "framework", diagnosis.asks),
-    )
-
-
-def near_view(context: PageContext, near: Near, log: str) -> NearView:
-    """Return the view of a similar entry; `log` is the framework or program of the log."""
+def near_row(context: PageContext, near: Near, log: str) -> tuple[ListedEntry, str]:
+    """Return a similar entry with the words it shares, or the framework it is written for; `log` is the framework or
+    program of the log."""
     row = entry_row(context, context.library.summary(near.entry.id))
     if near.foreign:
-        known = log in context.library.taxonomy.framework
-        name = name_of(context, "framework", log) if known else log
-        return NearView(row, context.t("diagnosis.foreign", entry=row.framework.text, log=name))
+        name = context.name_of("framework", log)
+        return row, context.t("diagnosis.foreign", entry=row.framework.text, log=name)
     words = context.t("list.join").join(near.words)
-    return NearView(row, context.t("diagnose.shares", words=words) if words else "")
+    return row, context.t("diagnose.shares", words=words) if words else ""
 
 
 def _mark_line(line: MatchedLine, telling: Iterable[str]) -> Markup:
@@ -193,7 +138,7 @@ def external_links(
     type if known. A project with an unknown issue tracker or a missing setting yields none."""
     settings, t = context.site.settings, context.t
     tags = context.library.taxonomy.framework
-    name = name_of(context, "framework", framework) if framework in tags else ""
+    name = context.name_of("framework", framework) if framework in tags else ""
     repositories = [tags[framework]] if name else list(tags.values())[:MOST_PROJECTS]
     found = [
         PageLink(t("exit.upstream", name=tag.name[context.lang]), issue_search(tag.repository, words))
@@ -202,6 +147,8 @@ def external_links(
     ]
     found.append(PageLink(t("exit.help"), fill_in(settings.help_url, query=words)))
     title = t("exit.missing_title", what=failure or words[:80] or t("exit.missing_what"))
-    body = t("exit.missing_body", failure=failure or "–", framework=name or "–", generation=context.digest)
+    body = t(
+        "exit.missing_body", failure=failure or "–", framework=name or "–", generation=context.generation
+    )
     found.append(PageLink(t("exit.missing"), fill_in(settings.issue_url, title=title, body=body)))
     return tuple(link for link in found if link.url)

@@ -95,7 +95,8 @@ async def send(request: Request, text: str, media_type: str, name: str) -> Respo
 PATCH = "text/x-diff"
 
 Action = Callable[[Request, PageContext, Form, Mapping[str, str]], Awaitable[Response]]
-Change = Callable[[Form, Mapping[str, str]], Mapping[Language, str]]
+TAG_LISTS = {"topic": "topics", "error-type": "error_types", "related": "related"}
+"""Lists in the front matter, by the button that adds a value or takes it out."""
 
 
 async def check(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
@@ -150,20 +151,29 @@ async def begin_from_log(
     return await show_bench(request, context, begun, ActionResult(note=note, begun=True))
 
 
-def changing(change: Change) -> Action:
-    """Create an action that changes the texts of the editions."""
+async def edit(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
+    """Change the texts of the editions as the pressed button says."""
+    try:
+        # Comparing the two editions parses both.
+        texts = await context.site.service.offload(lambda: edited_texts(form, fields))
+    except AuthoringError as error:
+        return await warn(request, context, form, context.t("bench.unreadable", reason=str(error)))
+    return await show_bench(request, context, replace(form, texts=texts))
 
-    async def changed(
-        request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
-    ) -> Response:
-        try:
-            # Comparing the two editions parses both.
-            texts = await context.site.service.offload(lambda: change(form, fields))
-        except AuthoringError as error:
-            return await warn(request, context, form, context.t("bench.unreadable", reason=str(error)))
-        return await show_bench(request, context, replace(form, texts=texts))
 
-    return changed
+def edited_texts(form: Form, fields: Mapping[str, str]) -> Mapping[Language, str]:
+    """Return the texts of the editions, changed by the field that is named as the pressed button. Raises
+    AuthoringError."""
+    do = fields["do"]
+    value = fields.get(do, "").strip()
+    if do == "kind":
+        return with_kind(form.texts, value)
+    if do == "wording":
+        lang, _, text = value.partition(" ")
+        return with_wording(form.texts, lang, " ".join(text.split())[:MAX_TITLE_CHARS])
+    if do in TAG_LISTS:
+        return with_tag(form.texts, TAG_LISTS[do], value)
+    return agreed(form.texts, form.id)
 
 
 async def download(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
@@ -250,27 +260,17 @@ async def serve_written(context: PageContext) -> str:
     return ""
 
 
-def _wording(chosen: str) -> tuple[str, str]:
-    """Split a wording, as the page submits it, into language and text."""
-    lang, _, text = chosen.partition(" ")
-    return lang, " ".join(text.split())[:MAX_TITLE_CHARS]
-
-
 ACTIONS: Mapping[str, Action] = {
     "check": check,
     "new": begin,
     "log": begin_from_log,
     "gap": begin_from_log,
-    "kind": changing(lambda form, fields: with_kind(form.texts, fields.get("kind", ""))),
-    "topic": changing(lambda form, fields: with_tag(form.texts, "topics", fields.get("topic", ""))),
-    "error-type": changing(
-        lambda form, fields: with_tag(form.texts, "error_types", fields.get("error-type", ""))
-    ),
-    "related": changing(
-        lambda form, fields: with_tag(form.texts, "related", fields.get("related", "").strip())
-    ),
-    "wording": changing(lambda form, fields: with_wording(form.texts, *_wording(fields.get("wording", "")))),
-    "agree": changing(lambda form, _: agreed(form.texts, form.id)),
+    "kind": edit,
+    "topic": edit,
+    "error-type": edit,
+    "related": edit,
+    "wording": edit,
+    "agree": edit,
     "take-patch": download,
     "take-en": download,
     "take-zh": download,

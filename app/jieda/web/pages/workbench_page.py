@@ -7,7 +7,6 @@ from itertools import islice
 
 from jieda.content.authoring.source_text import values_of
 from jieda.content.read.history import WordPiece, blocks_between
-from jieda.diagnosis.answers import Match
 from jieda.entry import Kind, Language, Problem
 from jieda.presentation.problem_text import problem_text
 from jieda.presentation.urls import fill_in
@@ -18,7 +17,7 @@ from jieda.usecases.workbench.review import QueryRank, Review
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.entry import edit_address, entry_page
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
-from jieda.web.pages.parts import Choice, PageLink, entry_link, lang_attribute, tag_choices
+from jieda.web.pages.parts import PageLink, entry_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +67,7 @@ class EditionView:
     """A column of the page. `preview` is the page as it would be served, empty where it could not be."""
 
     lang: Language
-    name: str
     text: str
-    opened: str
     findings: tuple[Problem, ...]
     preview: str
     theirs: OpenedEdition | None
@@ -79,58 +76,6 @@ class EditionView:
     host: PageLink | None
     too_long: bool
     """Whether the text is too long to prefill the git host's form."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatchRow:
-    """An entry that matches the log. `own`: it is the one being written."""
-
-    title: str
-    lang: str
-    own: bool
-    confidence: str
-    confidence_name: str
-    signature: str
-
-
-@dataclass(frozen=True, slots=True)
-class RankRow:
-    """A query, the entry's rank for it in words, and the entry that ranks first instead."""
-
-    query: str
-    field: str
-    place: str
-    winner: PageLink | None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkbenchView:
-    """The view of `workbench.html`. `started`: a draft exists."""
-
-    started: bool
-    form: Form
-    result: ActionResult
-    frameworks: tuple[Choice, ...]
-    kinds: tuple[Choice, ...]
-    topics: tuple[Choice, ...]
-    error_types: tuple[Choice, ...]
-    wordings: tuple[Choice, ...]
-    entries: tuple[Choice, ...]
-    """Entries of the content, to open or to relate to the draft."""
-    related: tuple[PageLink, ...]
-    editions: tuple[EditionView, ...]
-    others: tuple[Problem, ...]
-    open: tuple[Problem, ...]
-    """All problems, shown before committing."""
-    status: str
-    before: tuple[MatchRow, ...]
-    after: tuple[MatchRow, ...]
-    tried: bool
-    won: tuple[RankRow, ...]
-    lost: tuple[RankRow, ...]
-    """`won` are the queries for which the entry ranks first, `lost` the others."""
-    alike: tuple[PageLink, ...]
-    writes: bool
 
 
 MOST_ENTRIES = 2000
@@ -148,32 +93,37 @@ def workbench_page(
     """Render the page. Without `review`, the draft could not be reviewed: its id is invalid or it has no text."""
     result = result or ActionResult()
     started = any(form.texts.values())
-    tags, ranks = context.library.taxonomy, review.ranks if review else ()
-    tried = review.tried if review else None
-    view = WorkbenchView(
+    ranks, wordings = (review.ranks, review.wordings) if review else ((), {})
+    return render_page(
+        context,
+        "workbench.html",
+        _head(context, form, started=started),
         started=started,
         form=form,
         result=result,
-        frameworks=tag_choices(context, "framework", tags.framework, {form.framework}),
-        kinds=tag_choices(context, "kind", list(Kind), _values(form, "kind") or {Kind.ERROR.value}),
-        topics=tag_choices(context, "topic", tags.topic, _values(form, "topics")),
-        error_types=tag_choices(context, "error_type", tags.error_type, _values(form, "error_types")),
-        wordings=_wordings(review),
-        entries=_entries(context, _values(form, "related")),
-        related=_related(context, form),
-        editions=tuple(_edition(context, lang, form, review, result.theirs.get(lang)) for lang in Language),
+        taxonomy=context.library.taxonomy,
+        tags={
+            "framework": {form.framework},
+            "kind": _values(form, "kind") or {Kind.ERROR},
+            "topic": _values(form, "topics"),
+            "error_type": _values(form, "error_types"),
+        },
+        wordings=[(lang, text) for lang, texts in wordings.items() for text in texts],
+        # Of the content, to open or to relate to the draft.
+        entries=tuple(islice(context.library.listed(), MOST_ENTRIES)),
+        related=_values(form, "related"),
+        related_links=_related(context, form),
+        editions=[_edition(context, lang, form, review, result.theirs.get(lang)) for lang in Language],
         others=_translated(context, review.checked.others) if review else (),
+        # All problems, shown before committing.
         open=_translated(context, review.checked.problems) if review else (),
         status=_status(context, form, review) if started else "",
-        before=_matches(context, tried.before, form) if tried else (),
-        after=_matches(context, tried.after, form) if tried else (),
-        tried=tried is not None,
-        won=tuple(_rank(context, each) for each in ranks if each.place == 1),
-        lost=tuple(_rank(context, each) for each in ranks if each.place != 1),
-        alike=tuple(entry_link(context, each) for each in review.alike) if review else (),
+        tried=review.tried if review else None,
+        won=[each for each in ranks if each.place == 1],
+        lost=[(each, _winner(context, each)) for each in ranks if each.place != 1],
+        alike=[entry_link(context, each) for each in review.alike] if review else [],
         writes=context.site.settings.workbench_write,
     )
-    return render_page(context, "workbench.html", _head(context, form, started=started), view)
 
 
 def _head(context: PageContext, form: Form, *, started: bool) -> Head:
@@ -191,30 +141,9 @@ def _values(form: Form, key: str) -> set[str]:
     return {value for text in form.texts.values() for value in values_of(text, key)}
 
 
-def _entries(context: PageContext, held: set[str]) -> tuple[Choice, ...]:
-    """Return the entries by title."""
-    found = islice(context.library.listed(), MOST_ENTRIES)
-    return tuple(
-        Choice(
-            each.id,
-            f"{'✓ ' if each.id in held else ''}{each.edition(context.lang).title}",
-            each.id in held,
-            lang_attribute(context, each.shown(context.lang)),
-        )
-        for each in found
-    )
-
-
-def _related(context: PageContext, form: Form) -> tuple[PageLink, ...]:
-    held = sorted(_values(form, "related"))
-    return tuple(
-        entry_link(context, context.library.summary(each)) for each in held if each in context.library
-    )
-
-
-def _wordings(review: Review | None) -> tuple[Choice, ...]:
-    offered = review.wordings.items() if review else ()
-    return tuple(Choice(f"{lang} {text}", text, chosen=False) for lang, texts in offered for text in texts)
+def _related(context: PageContext, form: Form) -> list[PageLink]:
+    held = [each for each in sorted(_values(form, "related")) if each in context.library]
+    return [entry_link(context, context.library.summary(each)) for each in held]
 
 
 def _edition(
@@ -225,9 +154,7 @@ def _edition(
     fits = host is None or len(host.url) <= LONGEST_ADDRESS
     return EditionView(
         lang=lang,
-        name=lang.own_name,
         text=text,
-        opened=form.opened.get(lang, ""),
         findings=_translated(context, review.checked.own[lang]) if review else (),
         preview=_preview(context, lang, review.read) if review and review.read else "",
         theirs=theirs,
@@ -271,27 +198,5 @@ def _status(context: PageContext, form: Form, review: Review | None) -> str:
     return f"{found}{SENTENCE_GAPS[context.lang]}{context.t(end)}"
 
 
-def _matches(context: PageContext, matches: Iterable[Match], form: Form) -> tuple[MatchRow, ...]:
-    return tuple(
-        MatchRow(
-            title=each.edition.title,
-            lang=lang_attribute(context, each.edition.lang),
-            own=each.entry.id == form.id,
-            confidence=each.confidence.value,
-            confidence_name=context.t(f"confidence.{each.confidence}"),
-            signature=next((one.detail for one in each.evidence if one.kind == "signature"), ""),
-        )
-        for each in matches
-    )
-
-
-def _rank(context: PageContext, rank: QueryRank) -> RankRow:
-    key = "bench.place" if rank.place else "bench.place_none"
-    weak = context.t("bench.place_weak") if rank.weak else ""
-    place = context.t(key, place=rank.place)
-    return RankRow(
-        query=rank.query,
-        field=context.t(f"bench.field.{rank.field}"),
-        place=place + weak,
-        winner=entry_link(context, rank.winner) if rank.winner else None,
-    )
+def _winner(context: PageContext, rank: QueryRank) -> PageLink | None:
+    return entry_link(context, rank.winner) if rank.winner else None
