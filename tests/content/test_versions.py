@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import date, timedelta
 from html import unescape
@@ -15,7 +13,7 @@ import pytest
 from jieda.entry import Validity
 from jieda.versions import doubtful_version
 
-from tests.support.server import ROOT
+from tests.content.test_check import jieda as command
 from tests.support.small_content import TAXONOMY, edition, load_checked, write
 
 LOG = "RuntimeError: the widget cannot frobnicate the gadget"
@@ -171,16 +169,13 @@ def test_the_page_offers_to_leave_out_what_may_not_apply(
     assert 'name="version" value="roll 1.0"' in narrowed
 
 
-@pytest.mark.slow
-def test_the_command_filters_by_version(content: Path) -> None:
+def test_the_command_filters_by_version(content: Path, tmp_path: Path) -> None:
     (content / "zh/roll/old.md").unlink()
-    command = [sys.executable, "-m", "jieda.cli.main", "search", "widget fails", "--json"]
-    command += ["--content", str(content), "--for-version"]
+    search = ("search", "widget fails", "--json", "--content", content, "--for-version")
+    settings = {"JIEDA_SEMANTIC": "0", "JIEDA_DATA": str(tmp_path / "data")}
     for version, total in (("slime 0.2.4", 1), ("slime 0.3.1", 0)):
-        run = subprocess.run([*command, version], capture_output=True, cwd=ROOT, timeout=120, check=False)
-        assert json.loads(run.stdout)["total"] == total
-    wrong = subprocess.run([*command, "latest"], capture_output=True, cwd=ROOT, timeout=120, check=False)
-    assert b"such as '<framework> 0.2.4'" in wrong.stderr
+        assert json.loads(command(*search, version, **settings).stdout)["total"] == total
+    assert "such as '<framework> 0.2.4'" in command(*search, "latest", **settings).stderr
 
 
 def test_python_filters_by_version(content: Path, tmp_path: Path) -> None:
@@ -192,21 +187,13 @@ def test_python_filters_by_version(content: Path, tmp_path: Path) -> None:
         assert "version" not in way_out.url
 
 
-@pytest.mark.slow
 def test_an_entry_goes_out_through_the_command_and_comes_back_by_load(content: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "jieda.cli.main"]
-    read = subprocess.run(
-        [*command, "read", "roll/old", "--lang", "en", "--json", "--content", str(content)],
-        capture_output=True,
-        cwd=ROOT,
-        check=True,
-        timeout=120,
-    )
+    settings = {"JIEDA_SEMANTIC": "0", "JIEDA_DATA": str(tmp_path / "data")}
+    read = command("read", "roll/old", "--lang", "en", "--json", "--content", content, **settings)
+    line = tmp_path / "one.jsonl"
+    line.write_text(json.dumps(json.loads(read.stdout)) + "\n", encoding="utf-8")
     target = write(tmp_path / "target", {"taxonomy.yaml": TAXONOMY})
-    line = json.dumps(json.loads(read.stdout)) + "\n"
-    subprocess.run(
-        [*command, "load", "-", "--into", str(target)], input=line.encode(), cwd=ROOT, check=True, timeout=120
-    )
+    assert command("load", line, "--into", target).exit_code == 0
     text = (target / "en/roll/old.md").read_text()
     assert "versions: {slime: '>=0.2,<0.3'}" in text
     assert "verified: {on: '2026-01-02', with: 'slime 0.2.4'}" in text
