@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import tarfile
@@ -15,7 +16,7 @@ from jieda.version import VERSION
 
 from tests.support.command import jieda
 from tests.support.inside import Inside
-from tests.support.server import ROOT
+from tests.support.server import COMMAND, ROOT, environment
 from tests.support.small_content import edition, write
 
 VERSIONS = ROOT / "tests" / "fixtures" / "versions"
@@ -45,6 +46,27 @@ def test_content_and_data_of_an_earlier_version_open_in_this_one(
     assert "how to change the learning rate" in jieda("gaps", **given).stdout
     checked = jieda("check", "--content", settings["content"])
     assert (checked.returncode, checked.stdout) == (0, "")
+
+
+def test_an_index_of_other_code_is_no_part_of_the_next(tmp_path: Path) -> None:
+    """Although the content is the same, and the code before wrote its files in another form."""
+    old = tmp_path / "old" / "app"
+    shutil.copytree(ROOT / "app" / "jieda", old / "jieda", ignore=shutil.ignore_patterns("__pycache__"))
+    form = old / "jieda" / "search" / "completion.py"
+    before = form.read_text(encoding="utf-8")
+    form.write_text(before.replace('"start.', '"begin.'), encoding="utf-8")
+    assert form.read_text(encoding="utf-8") != before
+    content = write(tmp_path / "content", {"en/roll/oom.md": edition("Out of memory")})
+    chosen = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(tmp_path / "data"), "JIEDA_SEMANTIC": "0"}
+    environ = environment(chosen)
+    for path in (str(old), environ["PYTHONPATH"]):
+        ran = subprocess.run(
+            [*COMMAND, "search", "memory"],
+            env=environ | {"PYTHONPATH": path},
+            capture_output=True,
+            check=False,
+        )
+        assert (ran.returncode, b"Out of memory" in ran.stdout) == (0, True), ran.stderr
 
 
 def test_there_is_a_fixture_of_this_version() -> None:
