@@ -48,6 +48,14 @@ def test_a_log_a_line_and_a_question_are_answered_in_their_language(chatting: ht
     )
 
 
+def test_of_a_long_log_no_more_is_read_than_anywhere_else(chatting: httpx.Client) -> None:
+    """The end, and what stands around the first failure."""
+    step = "INFO step done\n" * 100_000
+    text = f"ValueError: zqx is not what it was\n{step}{LOG}{step}"
+    assert chatting.post("/api/v1/diagnose", json={"text": text}).json()["outcome"] == "unknown"
+    assert answer(chatting, text).startswith("No entry explains")
+
+
 def test_the_answer_is_streamed_as_clients_expect(chatting: httpx.Client) -> None:
     response = said(chatting, LOG, stream=True)
     assert response.headers["content-type"].startswith("text/event-stream")

@@ -21,7 +21,7 @@ from jieda.errors import RequestError
 from jieda.han import has_han
 from jieda.presentation.diagnosis_text import as_markdown, describe_near
 from jieda.search.answers import SearchRequest
-from jieda.usecases.diagnose import diagnose
+from jieda.usecases.diagnose import diagnose_log, extracted
 from jieda.usecases.search import Found, search
 from jieda.web.api.body import read_json_bytes
 from jieda.web.http.body import check_structure
@@ -140,7 +140,8 @@ async def answer_to(request: Request, text: str) -> str:
     site = site_of(request)
     lang = Language.ZH if has_han(text) else Language.EN
     if "\n" in text or len(text) > site.service.limits.query_chars:
-        judged = await diagnose(site.service, text, lang, "", asker_of(request))
+        log = await site.service.offload(partial(extracted, site.service, text))
+        judged = await diagnose_log(site.service, log, lang, "", asker_of(request))
         return "\n\n".join(verdict_paragraphs(site, judged.diagnosis, lang))
     found = await search(site.service, SearchRequest(text, lang, limit=MOST_HITS), asker_of(request))
     diagnosis = found.diagnosis
