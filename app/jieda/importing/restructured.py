@@ -69,12 +69,12 @@ class Writer:
         return [line for child in node.children for line in self._block(child, level)]
 
     def _block(self, node: Any, level: int) -> Lines:
-        write = getattr(self, type(node).__name__, None)
-        if write is None:
-            has_blocks = any(hasattr(self, type(child).__name__) for child in node.children)
-            write = self.blocks if has_blocks else self.paragraph if node.astext().strip() else self.nothing
-        lines: Lines = write(node, level)
-        return lines
+        write: Callable[[Any, int], Lines] | None = getattr(self, type(node).__name__, None)
+        if write is not None:
+            return write(node, level)
+        if any(hasattr(self, type(child).__name__) for child in node.children):
+            return self.blocks(node, level)
+        return self.paragraph(node, level) if node.astext().strip() else []
 
     def _lines(self, node: Any, *texts: str) -> Lines:
         line = self._line(node)
@@ -138,12 +138,14 @@ class Writer:
 
     def table(self, node: Any, _level: int) -> Lines:
         """Write a table with one line per row."""
-        rows = []
+        lines: list[str] = []
         for row in node.findall(lambda each: _is(each, "row")):
             cells = (" ".join(map(inline, entry.children)) for entry in row.children)
-            rows.append([" ".join(cell.split()).replace("|", "\\|") for cell in cells])
-        head, *others = (f"| {' | '.join(cells)} |" for cells in rows)
-        return self._lines(node, head, f"|{' --- |' * len(rows[0])}", *others)
+            written = [" ".join(cell.split()).replace("|", "\\|") for cell in cells]
+            lines.append(f"| {' | '.join(written)} |")
+            if len(lines) == 1:
+                lines.append(f"|{' --- |' * len(written)}")
+        return self._lines(node, *lines)
 
     def image(self, node: Any, _level: int) -> Lines:
         return self._lines(node, INLINE["image"](node))
