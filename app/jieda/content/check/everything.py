@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jieda.content.check.findings import MOST_NAMED, SignatureFinder, SignatureHolders, placed_words
+from jieda.content.check.findings import MOST_NAMED, SignatureFinder, SignatureHolders, glossary_words
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import Corpus, draft_files, newest
 from jieda.content.read.directory import BACKGROUND, BRAND, SHARED_FILES, list_directory
@@ -128,14 +128,12 @@ def _unanswered_words(corpus: Corpus, answers: TriedAnswers) -> Iterator[Problem
 
 def _unanswered_groups(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
     """Yield notes about glossary groups for none of whose words a search finds anything."""
-    for text in loaded.glossaries:
-        for _, group in groupby(placed_words(text), key=lambda word: word.group):
-            words = tuple(group)
-            if not any(answers.finds(word.text) for word in words):
-                named = ", ".join(word.text for word in words[:MOST_NAMED])
-                more = ", …" if len(words) > MOST_NAMED else ""
-                message = f"no search for {named}{more} finds anything yet"
-                yield Problem(GLOSSARY, words[0].line, "unanswered", message, served=True)
+    for group in chain.from_iterable(map(glossary_words, loaded.glossaries)):
+        words = [word.text.strip() for word in group]
+        if not any(map(answers.finds, words)):
+            named, more = ", ".join(words[:MOST_NAMED]), ", …" if len(words) > MOST_NAMED else ""
+            message = f"no search for {named}{more} finds anything yet"
+            yield Problem(GLOSSARY, group[0].line, "unanswered", message, served=True)
 
 
 def _missing_images(loaded: Loaded) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from jieda.anchors import AnchorIndex
 from jieda.content.read.corpus import Corpus, Outline, newest
@@ -69,39 +70,26 @@ MOST_NAMED = 3
 _SPACING = re.compile(r"[\s_-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedWord:
-    """A word with the index of its group in the file (from 0) and its line (from 1)."""
-
-    text: str
-    group: int
-    line: int
-
-
-def placed_words(glossary: str) -> tuple[PlacedWord, ...]:
-    """Return the words in the text of a glossary.yaml, in order, skipping other values. Raises YamlError."""
-    return tuple(
-        PlacedWord(word.text.strip(), number, word.line)
-        for number, group in enumerate(read_items(glossary).items)
-        if isinstance(group, Fields)
-        for words in group.values.values()
-        if isinstance(words, Items)
-        for word in words.items
-        if isinstance(word, Scalar)
-    )
+def glossary_words(glossary: str) -> list[list[Scalar]]:
+    """Return the words of each group in the text of a glossary.yaml, skipping other values. Raises YamlError."""
+    groups = []
+    for group in read_items(glossary).items:
+        lists = group.values.values() if isinstance(group, Fields) else ()
+        items = chain.from_iterable(words.items for words in lists if isinstance(words, Items))
+        groups.append([word for word in items if isinstance(word, Scalar)])
+    return groups
 
 
 def repeated_words(glossary: str) -> Iterator[tuple[int, str]]:
     """Yield line and message for each word that is in an earlier group of the same glossary.yaml, too. Case, width and
     spacing are ignored. A group in a later content directory extends a shipped one by naming one of its words."""
-    first: dict[str, PlacedWord] = {}
-    for word in placed_words(glossary):
-        earlier = first.setdefault(_normalize(word.text), word)
-        if earlier.group != word.group:
-            yield (
-                word.line,
-                f"{word.text!r} is also in the group of line {earlier.line}; a word belongs to one group",
-            )
+    first: dict[str, tuple[int, Scalar]] = {}
+    for number, words in enumerate(glossary_words(glossary)):
+        for word in words:
+            group, earlier = first.setdefault(_normalize(word.text.strip()), (number, word))
+            if group != number:
+                said = f"{word.text.strip()!r} is also in the group of line {earlier.line}"
+                yield word.line, f"{said}; a word belongs to one group"
 
 
 def _normalize(word: str) -> str:
@@ -158,13 +146,9 @@ class SignatureHolders:
     @classmethod
     def of(cls, corpus: Corpus) -> "SignatureHolders":
         """Collect the signatures of a corpus, drafts included."""
+        files = {entry_id: newest(editions) for entry_id, editions in corpus.by_id.items()}
+        by_entry = {entry_id: file for entry_id, file in files.items() if file.front.signatures}
         holders: dict[Signature, tuple[Outline, ...]] = {}
-        by_entry = {
-            entry_id: newest(editions)
-            for entry_id, editions in corpus.by_id.items()
-            if any(file.front.signatures for file in editions.values())
-        }
-        by_entry = {entry_id: file for entry_id, file in by_entry.items() if file.front.signatures}
         for file in by_entry.values():
             for signature in file.front.signatures:
                 holders[signature] = (*holders.get(signature, ()), file)
