@@ -33,6 +33,13 @@ def test_of_a_fix_nothing_is_out_of_sight(open_page: OpenPage, lang: str) -> Non
     assert "contiguous()" in fix.first.inner_text()
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_on_a_phone_a_fix_with_two_columns_is_read_without_scrolling(open_page: OpenPage, lang: str) -> None:
+    page = open_page(f"/{lang}/entries/slime/sglang-max-retries", viewport=PHONE)
+    table = page.locator(".answer .table-scroll")
+    assert table.evaluate_all("all => all.map((each) => each.scrollWidth <= each.clientWidth)") == [True]
+
+
 def test_a_line_of_code_is_broken_on_request_only(open_page: OpenPage) -> None:
     page = open_page("/en/entries/chatlearn/non-contiguous-tensor-pipeline", viewport=DESKTOP)
     trace = page.locator(".code:not(.answer *)").first
