@@ -21,11 +21,18 @@ from jieda.search.index.document import (
     Held,
     IndexedText,
     between,
-    flags,
     left_edge,
     right_edge,
 )
-from jieda.search.index.protocol import WRITTEN_BITS, Columns, Lookup, Postings, ScoredDocument, Share
+from jieda.search.index.protocol import (
+    WRITTEN_BITS,
+    Columns,
+    Lookup,
+    Postings,
+    ScoredDocument,
+    Share,
+    Variants,
+)
 from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm
 from jieda.search.rank.ranker import Contribution
 from jieda.search.weights import K1, WEIGHTING
@@ -312,12 +319,12 @@ class DictionaryFound:
         self.answers = self._best(self._standings.answering.tolist(), wanted.window)
         self.near = self._best(self._standings.near.tolist(), wanted.near)
 
-    def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
+    def shares(self, word: Variants, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
         """Return, for each document, what the terms of a pool contribute, zone by zone."""
         return [
             [
                 Share(variant, zone, amount)
-                for variant in dict.fromkeys(self._wanted.pools[pool])
+                for variant in dict.fromkeys(word)
                 for zone in ZONES
                 if (amount := self._index.frequencies.of_zone(variant, zone, self._matching[number]))
             ]
@@ -347,7 +354,7 @@ class DictionaryFound:
         return Columns(
             size=len(self._matching),
             total=len(self._index.documents),
-            pools=tuple(map(self._postings, wanted.pools)),
+            pools={variants: self._postings(variants) for variants in wanted.pools},
             keyed=tuple(
                 np.array([n for n, one in enumerate(self._matching) if set(keys) & set(one.keys)], np.intp)
                 for keys in wanted.keys
@@ -382,12 +389,11 @@ class DictionaryFound:
             right_edge(typed[-1], separators[-1]),
         )
         inner = [between(one, other) for one, other in zip(typed[1:-1], separators[1:-1], strict=True)]
-        return flags(
-            fits=left and right,
-            alone=starts and ends,
-            same=all(same for same, _ in inner),
-            alike=all(alike for _, alike in inner),
-        )
+        same, alike = all(same for same, _ in inner), all(alike for _, alike in inner)
+        found = Held.INSIDE if left and right and same else Held.NONE
+        if starts and ends:
+            found |= (Held.ALIKE if alike else Held.NONE) | (Held.ALONE if same else Held.NONE)
+        return found
 
     def _best(self, chosen: Sequence[bool], limit: int) -> tuple[ScoredDocument, ...]:
         standings = self._standings

@@ -36,6 +36,7 @@ from jieda.search.index.protocol import (
     Postings,
     ScoredDocument,
     Share,
+    Variants,
 )
 from jieda.search.weights import ANSWER_COVERAGE, ANSWER_SHARE
 from jieda.taxonomy import FACETS, Filters
@@ -63,7 +64,7 @@ class ClusterResult:
     def __init__(self, index: "ClusterIndex", wanted: Lookup, window: CandidateWindow) -> None:
         """Raises ClusterUnavailable."""
         self._index, self._wanted, self._window = index, wanted, window
-        self._pools = [index.pool_among(variants, window.numbers) for variants in wanted.pools]
+        self._pools = {variants: index.pool_among(variants, window.numbers) for variants in wanted.pools}
         self.columns = index.columns(wanted, window.numbers, self._pools)
         self.phrases_dropped = window.dropped
         self._totals: dict[Filters, int] = {}
@@ -91,8 +92,8 @@ class ClusterResult:
             self._standings = self._wanted.judge(self.columns)
             self._count(filters)
 
-    def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
-        return self._pools[pool].shares(self._window.numbers[list(numbers)].tolist())
+    def shares(self, word: Variants, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
+        return self._pools[word].shares(self._window.numbers[list(numbers)].tolist())
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """Count the answers that pass each of `filters`. Raises ClusterUnavailable."""
@@ -259,7 +260,7 @@ class ClusterIndex(EmbeddedIndex):
         numbers = np.flatnonzero(mask if passing is None else mask & passing)
         return numbers[np.argsort(-wanted.within.recency[numbers], kind="stable")][:size]
 
-    def columns(self, wanted: Lookup, numbers: Numbers, pools: Sequence[Pool]) -> Columns:
+    def columns(self, wanted: Lookup, numbers: Numbers, pools: Mapping[Variants, Pool]) -> Columns:
         """Return the local columns of the documents of a window."""
         phrase, written = self._phrase(wanted.phrase, wanted.writing)
         inside = np.isin(phrase, numbers)
@@ -267,7 +268,7 @@ class ClusterIndex(EmbeddedIndex):
         return Columns(
             size=len(numbers),
             total=len(self.collection),
-            pools=tuple(pool.postings for pool in pools),
+            pools={variants: pool.postings for variants, pool in pools.items()},
             keyed=tuple(np.flatnonzero(np.isin(numbers, self._keyed(keys))) for keys in wanted.keys),
             phrase=np.searchsorted(numbers, phrase[inside]),
             written=written[inside],

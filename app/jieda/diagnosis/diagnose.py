@@ -106,7 +106,7 @@ class Diagnoser:
         entry = self._entries[one.entry_id]
         places = [(place, MatchReason.SIGNATURE) for hit in one.hits for place in (*hit.places, *hit.support)]
         if one.words and not places:
-            passage = one.words.by.passage
+            passage = one.words.passage
             reason = MatchReason.EXCEPTION if passage.failure else MatchReason.SYMPTOM
             places = [(Place(line, 0, 0), reason) for line in passage.lines]
         lines: dict[int, MatchedLine] = {}
@@ -166,16 +166,16 @@ class Diagnoser:
         shares more."""
         if one.hits or one.words is None:
             return bool(one.hits)
-        told = one.words.log_odds + one.words.by.against > 0
-        return told and any(map(self._scorer.words.is_rare, self._spelled_words(one)))
+        told = sum(each.log_odds for each in one.evidence if each.kind in {"words", "background"})
+        return told > 0 and any(map(self._scorer.words.is_rare, self._spelled_words(one)))
 
     def _spelled_words(self, one: Scored) -> dict[str, str]:
         """Return the words of the log that support an entry, each with its spelling there: no parts of names, no words
         common in logs."""
         if one.words is None:
             return {}
-        spelled, is_common = one.words.by.spelled(), self._scorer.words.is_common
-        return {word: spelled[word] for word in one.words.shared if word in spelled and not is_common(word)}
+        spelled, is_common = one.words.spelled(), self._scorer.words.is_common
+        return {word: spelled[word] for word in one.shared if word in spelled and not is_common(word)}
 
     def _shared_words(self, one: Scored) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._spelled_words(one).values()))

@@ -31,11 +31,9 @@ docs/decisions.md explains how; docs/figures.md has what each part is worth.
 
 import math
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, partial
-from typing import NamedTuple
+from functools import cache, lru_cache, partial
 
 import numpy as np
 
@@ -86,9 +84,9 @@ class SignatureRates:
         """Whether other programs print a signature, with or without support, as well."""
         return self._others.get(event, 0.0) >= SHARED_BY
 
-    def log_odds(self, entry_id: str, event: Event) -> float:
+    def log_odds(self, event: Event) -> float:
         """Return the log-odds that a signature found in a log adds to its entry."""
-        samples = self._samples.get(entry_id, 0)
+        samples = self._samples.get(event[0], 0)
         own = (self._own.get(event, 0) + 1) / (samples + 2)
         logs = self._logs - OTHERS * samples
         return FOUND + SIGNATURE * math.log(
@@ -105,97 +103,56 @@ class WordEvidence:
     ratios: Array
 
 
-class WordSums(NamedTuple):
-    """Sums over the words of a passage, by entry or log: log ratios, words it has, and words that support it."""
-
-    ratios: Array
-    shared: Array
-    supporting: Array
-
-
 @dataclass(frozen=True, slots=True)
-class PassageFacts:
-    """The facts of a passage that are the same for all entries.
+class PassageEvidence:
+    """The evidence of a passage's `words`. By entry: their `log_odds`, −∞ if they share no word, and whether any word
+    has `supported` it.
 
-    `against` are the log-odds, at most 0, for the background log `rival`, which shares words of the passage; `unheard`
-    those, at most 0, for words that no entry and no log has. `spelled` maps each whole word to its spelling.
+    For all entries alike: `against` are the log-odds, at most 0, for the background log `rival`, which shares words of
+    the passage; `unheard` those, at most 0, for words that no entry and no log has. `spelled` maps each whole word to
+    its spelling.
     """
 
     passage: Passage
     words: Sequence[WordEvidence]
+    log_odds: Array
+    supported: Array
     against: float
     rival: str
     unheard: float
     spelled: Callable[[], Mapping[str, str]]
 
-
-@dataclass(frozen=True, slots=True)
-class PassageEvidence:
-    """The evidence of a passage for the entry at index `place`: log-odds, without what counts against all entries."""
-
-    place: int
-    log_odds: float
-    by: PassageFacts
-
-    @property
-    def shared(self) -> tuple[str, ...]:
-        """The words that support the entry, the strongest first."""
+    def shared(self, place: int) -> tuple[str, ...]:
+        """Return the words that support the entry at an index, the strongest first."""
         found = []
-        for word in self.by.words:
-            place = int(word.entries.searchsorted(self.place))
-            if place < len(word.entries) and word.entries[place] == self.place and word.ratios[place] > 0:
-                found.append((float(word.ratios[place]), word.shown))
+        for word in self.words:
+            at = int(word.entries.searchsorted(place))
+            if at < len(word.entries) and word.entries[at] == place and word.ratios[at] > 0:
+                found.append((float(word.ratios[at]), word.shown))
         return tuple(dict.fromkeys(name for _, name in sorted(found, reverse=True)))
 
 
 class LogEvidence:
-    """The evidence of a log's words for each entry, from the passage that supports it most.
+    """The evidence of a log's words for each entry, from the passage that supports it most. Arrays are by entry, in the
+    order of `ids`."""
 
-    Arrays are indexed like `ids`, which ascend. As thousands of entries may share a word with a log, `PassageEvidence`
-    is created on demand.
-    """
+    def __init__(self, ids: Sequence[str], passages: Sequence[PassageEvidence]) -> None:
+        self._passages = passages
+        # The first row is of no passage: it is chosen for an entry that shares no word with any.
+        places, nothing = np.arange(len(ids)), np.full(len(ids), -np.inf)
+        whole = np.array([nothing, *(one.log_odds + one.against for one in passages)])
+        self._chosen = whole.argmax(axis=0)
+        unheard = np.array([0.0, *(one.unheard for one in passages)])
+        self.log_odds = whole[self._chosen, places] + unheard[self._chosen]
+        """Log-odds, `against` and `unheard` included; −∞ for an entry that shares no word."""
+        supported = np.array([np.zeros(len(ids), np.bool_), *(one.supported for one in passages)])
+        self.supported = supported[self._chosen, places]
+        """Whether a word supports the entry."""
 
-    def __init__(self, ids: Sequence[str]) -> None:
-        self.ids = ids
-        self._passages: list[PassageFacts] = []
-        self._log_odds = np.zeros(len(ids))
-        self._best = np.full(len(ids), -np.inf)
-        self._supporting = np.zeros(len(ids), dtype=np.int64)
-        self._chosen = np.full(len(ids), -1)
-
-    def add(self, passage: PassageFacts, sums: WordSums, log_odds: Array) -> None:
-        """Choose a passage for the entries that it supports more than the previous ones; `log_odds` is by entry."""
-        best = log_odds + passage.against
-        better = (sums.shared > 0) & (best > self._best)
-        self._best[better] = best[better]
-        self._log_odds[better] = log_odds[better]
-        self._supporting[better] = sums.supporting[better]
-        self._chosen[better] = len(self._passages)
-        self._passages.append(passage)
-
-    @property
-    def sharing(self) -> Array:
-        """The indices of the entries that share a word with the log, ascending."""
-        return np.flatnonzero(self._chosen >= 0)
-
-    def place(self, entry_id: str) -> int | None:
-        """Return the index of an entry, or None if it shares no word with the log."""
-        place = bisect_left(self.ids, entry_id)
-        shares = place < len(self.ids) and self.ids[place] == entry_id and self._chosen[place] >= 0
-        return place if shares else None
-
-    def log_odds(self, places: Array) -> tuple[Array, Array]:
-        """Return for some entries the log-odds, `against` included, and `unheard`."""
-        unheard = np.array([passage.unheard for passage in self._passages])
-        return self._best[places], unheard[self._chosen[places]]
-
-    def count_supporting(self, places: Array) -> Array:
-        """Count the words that support each of some entries."""
-        return self._supporting[places]
-
-    def for_entry(self, place: int) -> PassageEvidence:
-        """Return all evidence for the entry at an index."""
-        return PassageEvidence(place, float(self._log_odds[place]), self._passages[self._chosen[place]])
+    def passage(self, place: int) -> PassageEvidence | None:
+        """Return the passage that supports the entry at an index most; None if it shares no word with any."""
+        chosen = int(self._chosen[place])
+        return self._passages[chosen - 1] if chosen else None
 
 
 class WordModel:
@@ -207,17 +164,6 @@ class WordModel:
         self._background = background
         self._total = background.documents + OTHERS * words.documents + 1
         self._holders = lru_cache(HELD_WORDS)(words.holders)
-
-    @cached_property
-    def _frameworks(self) -> tuple[Sequence[str], Array]:
-        """The frameworks of the entries, and the index of each entry's framework."""
-        names, places = np.unique([each.partition("/")[0] for each in self._words.ids], return_inverse=True)
-        return names.tolist(), places
-
-    def priors(self, prior: Callable[[str], float]) -> Array:
-        """Return the prior of each entry's framework, by the entry's index."""
-        names, places = self._frameworks
-        return np.array([prior(name) for name in names])[places]
 
     def is_common(self, word: str) -> bool:
         """Whether a word is common in background logs."""
@@ -236,25 +182,30 @@ class WordModel:
 
     def weigh(self, passages: Iterable[Passage]) -> LogEvidence:
         """Return the evidence of some passages for each entry."""
-        evidence = LogEvidence(self._words.ids)
-        for passage in passages:
-            words = self._reader.read(_MISPRINT.sub(self._correct_misprint, passage.text))
-            root = math.sqrt(len(words) or 1)
-            heard = self._weigh_words(words, self._holders, SATURATION)
-            sums = _sum_words(heard, len(evidence.ids), len(words))
-            others = self._weigh_words(words, self._background.holders, 1 / HEARD - 1)
-            rivals = _sum_words(others, len(self._background.ids), len(words)).ratios
-            against = -AGAINST * WORDS * float(rivals.max(initial=0.0)) / root
-            facts = PassageFacts(
-                passage,
-                heard,
-                against,
-                rival=self._background.ids[int(rivals.argmax())] if against else "",
-                unheard=-UNHEARD * sum(not self._is_known(word) for word in words) / root,
-                spelled=cache(partial(self._reader.spelled, passage.text)),
-            )
-            evidence.add(facts, sums, WORDS * sums.ratios / root)
-        return evidence
+        return LogEvidence(self._words.ids, [self._weigh_passage(passage) for passage in passages])
+
+    def _weigh_passage(self, passage: Passage) -> PassageEvidence:
+        words = self._reader.read(_MISPRINT.sub(self._correct_misprint, passage.text))
+        root = math.sqrt(len(words) or 1)
+        heard = self._weigh_words(words, self._holders, SATURATION)
+        ratios = _sum_ratios(heard, len(self._words.ids), len(words))
+        supported = np.zeros(len(ratios), dtype=np.bool_)
+        for word in heard:
+            supported[word.entries[word.ratios > 0]] = True
+        background = self._background
+        others = self._weigh_words(words, background.holders, 1 / HEARD - 1)
+        rivals = _sum_ratios(others, len(background.ids), len(words))
+        against = -AGAINST * WORDS * float(rivals.max(initial=0.0)) / root
+        return PassageEvidence(
+            passage,
+            heard,
+            WORDS * ratios / root,
+            supported,
+            against,
+            rival=background.ids[int(rivals.argmax())] if against else "",
+            unheard=-UNHEARD * sum(not self._is_known(word) for word in words) / root,
+            spelled=cache(partial(self._reader.spelled, passage.text)),
+        )
 
     def _correct_misprint(self, found: re.Match[str]) -> str:
         """Correct a word that no entry and no log has by reading `1` as `l` and `0` as `o`, if the result is known."""
@@ -296,14 +247,14 @@ class WordModel:
         return entries, np.log(1 - LAMBDA + LAMBDA * (counts / (counts + saturation)) / rate)
 
 
-def _sum_words(heard: Iterable[WordEvidence], size: int, words: int) -> WordSums:
-    """Sum up what the `heard` of `words` words say for each of `size` entries or logs."""
-    ratios, shared, supporting = np.zeros(size), np.zeros(size, np.int64), np.zeros(size, np.int64)
+def _sum_ratios(heard: Iterable[WordEvidence], size: int, words: int) -> Array:
+    """Sum up the log ratios of `words` words, of which the `heard` are known, for each of `size` entries or logs; −∞
+    for those that have none of them."""
+    ratios, shared = np.zeros(size), np.zeros(size, np.int64)
     for each in heard:
         ratios[each.entries] += each.ratios
         shared[each.entries] += 1
-        supporting[each.entries] += each.ratios > 0
-    return WordSums(ratios + UNEXPLAINED * (words - shared), shared, supporting)
+    return np.where(shared > 0, ratios + UNEXPLAINED * (words - shared), -np.inf)
 
 
 def _text_of(word: Word) -> str:

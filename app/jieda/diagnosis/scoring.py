@@ -1,8 +1,9 @@
 """Scores entries for a log, and decides whether a score is enough for an answer."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from heapq import merge
 from itertools import chain, islice
 
@@ -41,26 +42,18 @@ CONFIDENCES = tuple(Confidence)
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """An entry with the evidence for it; `confidence` is None if that is too little."""
+    """An entry with the `evidence` for and against it, whose log-odds add up to `score`; `confidence` is None if that
+    is too little. `shared`: the words of the passage `words` that support it, the strongest first."""
 
     entry_id: str
     score: float
     confidence: Confidence | None
-    known: Sequence[Evidence]
+    evidence: tuple[Evidence, ...]
     hits: Sequence[SignatureHit]
     words: PassageEvidence | None
-    foreign: bool = False
+    shared: tuple[str, ...]
+    foreign: bool
     """Whether the log is of another framework than the entry's, and the entry does not apply anywhere."""
-
-    @property
-    def evidence(self) -> tuple[Evidence, ...]:
-        """The evidence for and against the entry, words included."""
-        if self.words is None:
-            return tuple(self.known)
-        words = Evidence("words", ", ".join(self.words.shared[:MOST_WORDS]), self.words.log_odds)
-        by = self.words.by
-        against = (Evidence("background", by.rival, by.against), Evidence("unheard", "", by.unheard))
-        return (*self.known, words, *(each for each in against if each.log_odds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +93,12 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class _LogFacts:
-    """Facts of a log other than its words; `explain_root` are the entries with a signature in its first failure."""
+    """Facts of a log; `explain_root` are the entries with a signature in its first failure."""
 
+    words: LogEvidence
     hits: Mapping[str, list[SignatureHit]]
     origin: Origin
+    priors: Array
     troubled: bool
     explain_root: Set[str]
 
@@ -114,7 +109,7 @@ class Scorer:
     def __init__(self, known: DiagnosisData, words: WordReader) -> None:
         self._rates = SignatureRates(known)
         self.words = WordModel(known.words, known.background, words)
-        self._anywhere = known.anywhere
+        self._ids, self._anywhere = known.words.ids, known.anywhere
 
     def scores(
         self,
@@ -124,59 +119,58 @@ class Scorer:
         root: frozenset[int] = frozenset(),
     ) -> Scores:
         """Score the entries. `hits`: the signatures found, by entry; `root`: indices of the first failure's lines."""
-        evidence = self.words.weigh(shown.passages)
+        words = self.words.weigh(shown.passages)
         explain_root = {each for each, own in hits.items() if any(hit.touches(root) for hit in own)}
-        score = partial(self._score, log=_LogFacts(hits, origin, shown.troubled, explain_root))
-        places = {each: evidence.place(each) for each in hits}
-        signed = [score(each, None if at is None else evidence.for_entry(at)) for each, at in places.items()]
+        priors = self._priors(origin)
+        score = partial(self._score, log=_LogFacts(words, hits, origin, priors, shown.troubled, explain_root))
+        signed = [bisect_left(self._ids, entry_id) for entry_id in hits]
+        sums = (BASE + priors) + words.log_odds
+        unsigned = np.isfinite(sums)
+        unsigned[signed] = False
+        enough = np.flatnonzero(unsigned & (sums >= (WORDS_ALONE if shown.troubled else UNTROUBLED)))
+        sharing = np.flatnonzero(unsigned & words.supported)
+        ranked = sharing[np.argsort(-sums[sharing], kind="stable")]
+        return Scores([*map(score, signed)], [*map(score, enough.tolist())], map(score, ranked.tolist()))
 
-        found = [at for at in places.values() if at is not None]
-        rest = evidence.sharing
-        rest = rest[np.isin(rest, found, invert=True)]
-        sums = self._sums(rest, evidence, origin)
-        enough = sums >= (WORDS_ALONE if shown.troubled else UNTROUBLED)
-        near = evidence.count_supporting(rest) > 0
-        ranked = rest[near][np.argsort(-sums[near], kind="stable")]
+    @cached_property
+    def _frameworks(self) -> tuple[Sequence[str], Array, Array]:
+        """The frameworks of the entries, the index of each entry's framework, and whether each applies anywhere."""
+        names, places = np.unique([each.partition("/")[0] for each in self._ids], return_inverse=True)
+        return names.tolist(), places, np.array([each in self._anywhere for each in self._ids])
 
-        def score_all(places: Array) -> Iterator[Scored]:
-            return (score(evidence.ids[at], evidence.for_entry(at)) for at in places.tolist())
+    def _priors(self, origin: Origin) -> Array:
+        """Return the prior of each entry, by its index: never negative for one that applies anywhere."""
+        names, places, anywhere = self._frameworks
+        priors = np.array([origin.prior(name) for name in names])[places]
+        return np.where(anywhere, np.maximum(priors, 0.0), priors)
 
-        return Scores(signed, [*score_all(rest[enough])], score_all(ranked))
-
-    def _sums(self, places: Array, evidence: LogEvidence, origin: Origin) -> Array:
-        """Return the scores of entries without a signature, by the same steps as `_score`."""
-        by_words, unheard = evidence.log_odds(places)
-        prior: Array = self.words.priors(origin.prior)[places]
-        for entry_id in self._anywhere:
-            prior[places == evidence.place(entry_id)] = self._prior(entry_id, origin)
-        sums: Array = (BASE + prior) + (by_words + unheard)
-        return sums
-
-    def _prior(self, entry_id: str, origin: Origin) -> float:
-        """As `Origin.prior`, but never negative for an entry that applies anywhere."""
-        prior = origin.prior(entry_id.partition("/")[0])
-        return max(0.0, prior) if entry_id in self._anywhere else prior
-
-    def _score(self, entry_id: str, words: PassageEvidence | None, *, log: _LogFacts) -> Scored:
-        own, origin, framework = log.hits.get(entry_id, []), log.origin, entry_id.partition("/")[0]
-        known = [Evidence("base", "", BASE), Evidence("origin", origin.name, self._prior(entry_id, origin))]
-        rated = [(self._rates.log_odds(entry_id, hit.event), hit) for hit in own]
-        if rated:
-            best, hit = max(rated, key=lambda pair: pair[0])
-            known.append(Evidence("signature", hit.text, best))
-        score = sum(each.log_odds for each in known)
-        unheard = words.by.unheard if words else 0.0
-        if words:
-            score += words.log_odds + words.by.against + unheard
-        foreign = entry_id not in self._anywhere and origin.is_foreign(framework)
+    def _score(self, place: int, *, log: _LogFacts) -> Scored:
+        entry_id, words = self._ids[place], log.words.passage(place)
+        own = log.hits.get(entry_id, [])
+        known = self._weigh_origin_and_signature(place, own, log)
+        score = sum(each.log_odds for each in known) + (float(log.words.log_odds[place]) if words else 0.0)
+        shared = words.shared(place) if words else ()
+        said = _weigh_words(words, place, shared) if words else ()
+        foreign = entry_id not in self._anywhere and log.origin.is_foreign(entry_id.partition("/")[0])
+        unheard = words.unheard if words else 0.0
         confidence = _confidence(score, unheard, found=bool(own), foreign=foreign, troubled=log.troubled)
         if self._has_own_signature(entry_id, log):
             # Another entry explains the first failure of the log.
             secondary = bool(log.explain_root) and entry_id not in log.explain_root
             confidence = Confidence.LIKELY if foreign or secondary else Confidence.EXACT
-        return Scored(
-            entry_id, score, confidence, known, own, words, foreign and origin.is_of_another(framework)
-        )
+        of_another = foreign and log.origin.is_of_another(entry_id.partition("/")[0])
+        return Scored(entry_id, score, confidence, (*known, *said), own, words, shared, of_another)
+
+    def _weigh_origin_and_signature(
+        self, place: int, own: Sequence[SignatureHit], log: _LogFacts
+    ) -> list[Evidence]:
+        """Return the evidence other than words; of the `own` signatures of the entry, the best one counts."""
+        known = [Evidence("base", "", BASE), Evidence("origin", log.origin.name, float(log.priors[place]))]
+        if own:
+            odds = [self._rates.log_odds(hit.event) for hit in own]
+            best = max(odds)
+            known.append(Evidence("signature", own[odds.index(best)].text, best))
+        return known
 
     def _has_own_signature(self, entry_id: str, log: _LogFacts) -> bool:
         """Whether a signature of the entry is one that no other program prints: its author vouches for it."""
@@ -186,6 +180,15 @@ class Scorer:
             not (hit.likely or self._rates.is_shared(hit.event) or any(rival.covers(hit) for rival in rivals))
             for hit in own
         )
+
+
+def _weigh_words(words: PassageEvidence, place: int, shared: Sequence[str]) -> Iterator[Evidence]:
+    """Yield the evidence of a passage for the entry at an index."""
+    yield Evidence("words", ", ".join(shared[:MOST_WORDS]), float(words.log_odds[place]))
+    if words.against:
+        yield Evidence("background", words.rival, words.against)
+    if words.unheard:
+        yield Evidence("unheard", "", words.unheard)
 
 
 def _confidence(

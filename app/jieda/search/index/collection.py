@@ -24,7 +24,6 @@ from jieda.search.index.document import (
     Held,
     Weighting,
     between,
-    flags,
     left_edge,
     right_edge,
 )
@@ -102,11 +101,6 @@ def _live(segment: Segment, deleted: Sequence[int]) -> Array:
 
 
 NO_SLOTS = np.zeros(0, dtype=np.int64)
-FLAGS = np.array(
-    [int(flags(fits=bool(n & 1), alone=bool(n & 2), same=bool(n & 4), alike=bool(n & 8))) for n in range(16)],
-    dtype=np.uint16,
-)
-"""`document.Held` by bits: 1 the edges fit, 2 they are free, 4 the separators are the same, 8 alike."""
 
 
 def phrase_starts(segment: Segment, atoms: Sequence[str]) -> Array:
@@ -153,13 +147,14 @@ def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
     last = len(typed) - 1
     left = _judge_each(segment, separators[starts], partial(left_edge, typed[0]))
     right = _judge_each(segment, separators[starts + last], partial(right_edge, typed[last]))
-    edges = left & right
-    inner = np.full(len(starts), 3, dtype=np.uint16)
+    edges, inner = left & right, np.full(len(starts), 3, dtype=np.uint16)
     for number in range(1, last):
         inner &= _judge_each(segment, separators[starts + number], partial(between, typed[number]))
     regions = segment.slot_places[starts] % REGIONS
-    held = FLAGS[edges | inner << 2] << (WRITTEN_BITS * regions).astype(np.uint16)
-    return np.where(regions == ELSEWHERE, np.uint16(Held.NONE), held)
+    # Bit 1 says that edges fit and separators are the same, bit 2 that edges are free and separators alike.
+    held = edges & inner | (edges >> 1 & inner & 1) * np.uint16(Held.ALONE)
+    shifted = held << (WRITTEN_BITS * regions).astype(np.uint16)
+    return np.where(regions == ELSEWHERE, np.uint16(Held.NONE), shifted)
 
 
 def _judge_each(segment: Segment, separators: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:

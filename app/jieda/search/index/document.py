@@ -168,18 +168,6 @@ def between(typed: str, separator: str) -> tuple[bool, bool]:
     return same, same or bool(JOINERS.fullmatch(typed) and JOINERS.fullmatch(separator))
 
 
-def flags(*, fits: bool, alone: bool, same: bool, alike: bool) -> Held:
-    """Combine into one value whether edges fit, edges are free, and separators are the same or alike."""
-    found = Held.NONE
-    if fits and same:
-        found |= Held.INSIDE
-    if alone and alike:
-        found |= Held.ALIKE
-    if alone and same:
-        found |= Held.ALONE
-    return found
-
-
 ASIDES = frozenset({"see-also"})
 
 ANYWHERE = "*"

@@ -33,6 +33,7 @@ from jieda.search.index.protocol import (
     ScoredDocument,
     Scores,
     Share,
+    Variants,
 )
 from jieda.search.index.segment import Segment, read_manifest
 from jieda.taxonomy import Filters
@@ -64,7 +65,7 @@ class Pool:
     """Occurrences of the terms of a pool: pooled in `postings`, and one by one in `rows`. A call of `rows` returns the
     cached rows of all documents, or reads those of the given documents, each once."""
 
-    terms: tuple[str, ...]
+    terms: Variants
     postings: Postings
     rows: Callable[[Array], PoolRows]
     size: int
@@ -87,7 +88,7 @@ class Pool:
         ]
 
 
-def make_pool(collection: Collection, weighting: Weighting, variants: tuple[str, ...]) -> Pool:
+def make_pool(collection: Collection, weighting: Weighting, variants: Variants) -> Pool:
     """Return the pool of some terms; a repeated term counts once."""
     terms = tuple(dict.fromkeys(variants))
     rows = pool_rows(collection, weighting, terms)
@@ -152,9 +153,9 @@ class EmbeddedResult:
     """The judged result of a lookup; counts are computed on demand. Implements `protocol.LookupResult`."""
 
     def __init__(
-        self, index: "EmbeddedIndex", wanted: Lookup, pools: Sequence[Pool], columns: Columns
+        self, index: "EmbeddedIndex", wanted: Lookup, pools: Mapping[Variants, Pool], columns: Columns
     ) -> None:
-        """`pools` are parallel to `Lookup.pools`; `columns` are of all documents."""
+        """`pools` are those of `Lookup.pools`; `columns` are of all documents."""
         self.columns = columns
         self._ids, self._facets = index.collection.ids, index.facets
         self._pools, self._filters = pools, wanted.filters
@@ -170,8 +171,8 @@ class EmbeddedResult:
         self.answers = self._best(self._answering, passing, wanted.window)
         self.near = self._best(near, passing, wanted.near)
 
-    def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
-        return self._pools[pool].shares(numbers)
+    def shares(self, word: Variants, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
+        return self._pools[word].shares(numbers)
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         passing = (self._facets.passing(one) for one in filters)
@@ -243,19 +244,19 @@ class EmbeddedIndex:
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
         self._weighting = weighting
         room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)
-        self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(room, lambda pool: pool.size)
+        self._pools: ByteCache[Variants, Pool] = ByteCache(room, lambda pool: pool.size)
 
     def find(self, wanted: Lookup) -> LookupResult:
         """Look up and judge every document."""
-        pools = tuple(
-            self._pools.get(terms, partial(make_pool, self.collection, self._weighting, terms))
+        pools = {
+            terms: self._pools.get(terms, partial(make_pool, self.collection, self._weighting, terms))
             for terms in wanted.pools
-        )
+        }
         phrase, written = self._phrase(wanted.phrase, wanted.writing)
         columns = Columns(
             size=len(self.collection),
             total=len(self.collection),
-            pools=tuple(pool.postings for pool in pools),
+            pools={terms: pool.postings for terms, pool in pools.items()},
             keyed=tuple(self._keyed(keys) for keys in wanted.keys),
             phrase=phrase,
             written=written,

@@ -25,6 +25,10 @@ Mask = NDArray[np.bool_]
 """True for each document that has a property."""
 
 
+Variants = tuple[str, ...]
+"""The index terms of a word, which are scored as one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Postings:
     """Occurrences of several terms pooled as one word: `documents` of the columns, and the `saturation` of each,
@@ -66,8 +70,8 @@ class Columns:
     size: int
     total: int
     """Number of live documents of the whole index."""
-    pools: tuple[Postings, ...]
-    """Parallel to `Lookup.pools`."""
+    pools: Mapping[Variants, Postings]
+    """The words of `Lookup.pools`."""
     keyed: tuple[Numbers, ...]
     """Parallel to `Lookup.keys`."""
     phrase: Numbers
@@ -122,8 +126,8 @@ class Lookup:
     """A search's request to an index."""
 
     judge: Judge
-    pools: tuple[tuple[str, ...], ...] = ()
-    """The terms of each word, scored as one."""
+    pools: tuple[Variants, ...] = ()
+    """The words to look up, each once."""
     clauses: tuple[Clause, ...] = ()
     """The clauses that `pools` belong to, with their weights: an index may choose its window by them."""
     keys: tuple[tuple[str, ...], ...] = ()
@@ -186,8 +190,8 @@ class LookupResult(Protocol):
     def phrases_dropped(self) -> bool:
         """Whether no document holds all required phrases."""
 
-    def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
-        """Return for each of some documents the part of its tf~ that each term of a pool adds, zone by zone."""
+    def shares(self, word: Variants, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
+        """Return for each of some documents the part of its tf~ that each term of a word adds, zone by zone."""
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """Count for each of some filters the answers that pass it."""

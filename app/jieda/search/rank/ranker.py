@@ -1,7 +1,7 @@
 """Ranking, independent of the index: finds the documents that answer a query, orders and explains them, and decides
 whether the best one is an answer at all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
@@ -26,6 +26,7 @@ from jieda.search.index.protocol import (
     Scores,
     Share,
     Standings,
+    Variants,
 )
 from jieda.search.meaning.embedder import Vector
 from jieda.search.query.words import Alternative, Clause, ClauseKind, MatchKind, Query, WeightedTerm
@@ -33,10 +34,8 @@ from jieda.search.rank.scoring import (
     ANYWHERE_KEYS,
     FRAMEWORK_KEYS,
     QueryScorer,
-    Variants,
     answers_by_meaning,
     lift_of,
-    pools_of,
     prose_in,
     put_behind,
     select_fitting,
@@ -176,10 +175,9 @@ def _split_by_zone(part: _Part, shares: Sequence[Share]) -> list[Contribution]:
 class Ranking:
     """The ranked answers to one query. Counts and explanations are computed on demand."""
 
-    def __init__(self, query: Query, found: LookupResult, pools: Mapping[Variants, int], window: int) -> None:
+    def __init__(self, query: Query, found: LookupResult, window: int) -> None:
         self._query = query
         self._found = found
-        self._pools = pools
         self.ranked = tuple(map(_lifted, found.answers[:window]))
         """The best `window` answers, best first."""
         self.near = tuple(map(_lifted, found.near))
@@ -192,7 +190,7 @@ class Ranking:
         first, columns = [*map(_lifted, self._found.answers[:2])], self._found.columns
         if not first or first[0].tier or columns.recency is not None:
             return False
-        return evidence(self._query, columns, QueryScorer(columns, self._pools), first) < weights.WEAK
+        return evidence(self._query, columns, QueryScorer(columns), first) < weights.WEAK
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """Count the answers under each of `filters`, which replace the query's own."""
@@ -216,7 +214,7 @@ class Ranking:
         shown = self._found.answers[start:end]
         numbers = np.array([one.number for one in shown], dtype=np.intp)
         parts: list[list[_Part]] = [[] for _ in shown]
-        scorer = QueryScorer(self._found.columns, self._pools)
+        scorer = QueryScorer(self._found.columns)
         for clause in weigh_translations(self._query.clauses, scorer):
             _add_best(clause, scorer, numbers, parts)
         kept = [_drop_small(of_document, least, one) for of_document, one in zip(parts, shown, strict=True)]
@@ -226,7 +224,7 @@ class Ranking:
                 rows.setdefault(part.term.variants, []).append(row)
         shares: dict[tuple[Variants, int], Sequence[Share]] = {}
         for variants, asked in rows.items():
-            found = self._found.shares(self._pools[variants], [shown[row].number for row in asked])
+            found = self._found.shares(variants, [shown[row].number for row in asked])
             shares |= {(variants, row): share for row, share in zip(asked, found, strict=True)}
         split = (
             [each for part in of_document for each in _split_by_zone(part, shares[part.term.variants, row])]
@@ -258,12 +256,14 @@ class Ranker:
     ) -> Ranking:
         """Return the best `window` answers among the documents of `within`. `meaning` is the embedded query, if there
         is an embedder. Raises IndexUnreadable if the index is damaged."""
-        pools = pools_of(query.clauses)
+        words = (
+            term.variants for clause in query.clauses for way in clause.alternatives for term in way.terms
+        )
         # A phrase of one word adds nothing to its term, unless the exact spelling matters.
         phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
         wanted = Lookup(
-            judge=partial(judge, query, pools),
-            pools=tuple(pools),
+            judge=partial(judge, query),
+            pools=tuple(dict.fromkeys(words)),
             clauses=query.clauses,
             keys=(
                 query.keys,
@@ -281,16 +281,16 @@ class Ranker:
             meaning=meaning,
             within=within,
         )
-        return Ranking(query, self._index.find(wanted), pools, window)
+        return Ranking(query, self._index.find(wanted), window)
 
 
-def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Standings:
+def judge(query: Query, columns: Columns) -> Standings:
     """Return scores and tiers of the documents in `columns`, and which of them answer the query.
 
     Exact matches answer, documents whose coverage is neither tiny nor far below the best one (by HELD_SHARE where code
     matches exactly), and documents of nearly the same meaning; where operators list documents, all of them.
     """
-    scorer = QueryScorer(columns, pools)
+    scorer = QueryScorer(columns)
     scored = scorer.combine(weigh_translations(query.clauses, scorer))
     score = scored.score
     if len(query.phrase) > 1:

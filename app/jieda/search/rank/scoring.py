@@ -18,7 +18,7 @@ repeated, doesn't outweigh the rare ones. Last, the score is divided by the high
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,20 +29,10 @@ from jieda.search.index.document import BODIES, FRONTS, TITLES, Held
 from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores
 from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 
-Variants = tuple[str, ...]
-
 
 def idf(documents: int, holders: int) -> float:
     """Return the inverse document frequency; positive for every `holders` up to `documents`."""
     return math.log1p((documents - holders + 0.5) / (holders + 0.5))
-
-
-def pools_of(clauses: Sequence[Clause]) -> dict[Variants, int]:
-    """Map every distinct word of a query to its index in `Columns.pools`."""
-    distinct = dict.fromkeys(
-        term.variants for clause in clauses for way in clause.alternatives for term in way.terms
-    )
-    return {variants: number for number, variants in enumerate(distinct)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +46,11 @@ class ScoreColumns:
 class QueryScorer:
     """Scores the clauses of one query over the columns that were found for it."""
 
-    def __init__(self, columns: Columns, pools: Mapping[Variants, int]) -> None:
-        """`pools`: the result of `pools_of`."""
+    def __init__(self, columns: Columns) -> None:
         self._size = columns.size
         self._total = columns.total
         self._lacking = columns.lacking
-        self._postings = {variants: columns.pools[number] for variants, number in pools.items()}
+        self._postings = columns.pools
         self._idf = {v: idf(columns.total, postings.holders) for v, postings in self._postings.items()}
 
     def weight(self, term: WeightedTerm) -> float:
