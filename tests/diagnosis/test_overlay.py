@@ -18,9 +18,9 @@ SYMPTOMS = {
     "roll/cleat": "the cleat tears out of the cabin",
 }
 LOGS = (
-    "RuntimeError: anchor drags over gravel",
-    "RuntimeError: boom swings",
-    "RuntimeError: cleat tears cabin",
+    "the anchor drags over gravel",
+    "the boom swings over the cabin",
+    "the cleat tears out of the cabin",
 )
 
 
