@@ -165,6 +165,12 @@ def test_a_page_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
         read(ImportSources({}, (write(tmp_path, deep_DOT_rst=deep) / "deep.rst",), {}))
 
 
+def test_a_table_without_rows_is_no_obstacle(tmp_path: Path) -> None:
+    page = read_page(write(tmp_path, faq_DOT_rst=f"Why?\n====\n\n+{'-' * 9}+\n\nSo.\n") / "faq.rst")
+    assert page.lines[0] == "# Why?"
+    assert "So." in page.lines
+
+
 @pytest.mark.parametrize(("module", "name"), [("docutils", "faq.rst"), ("babel", "faq.po")])
 def test_a_missing_extra_is_named(module: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / name
