@@ -44,9 +44,10 @@ def test_it_answers_as_the_command_line_does(
     assert base.read("roll/oom").sections()["fix"].strip().endswith("Make room.")
     with pytest.raises(jieda.UnknownEntry) as refused:
         base.read("roll/none")
-    assert refused.value.__notes__ == ["No such entry"]
-    with pytest.raises(jieda.JiedaError):
-        base.search("memory", topic="none")
+    assert refused.value.__notes__ == ["There is no entry “roll/none”."]
+    with pytest.raises(jieda.JiedaError) as unknown:
+        base.search("memory", framework="rol")
+    assert "Choose from: roll" in unknown.value.__notes__[0]
 
 
 def test_several_threads_and_a_running_event_loop_may_ask(base: jieda.KnowledgeBase) -> None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -292,6 +293,14 @@ class Option:
     def flag(self) -> str:
         """The option of `jieda serve`."""
         return "--" + self.name.replace("_", "-")
+
+
+def misspelled_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables of `environ` that are no setting, each with the one that it resembles. Others that begin
+    with JIEDA_ are not ours: Kubernetes sets some for a service of that name."""
+    known = {option.env for option in OPTIONS}
+    near = {name: get_close_matches(name, known, 1, 0.85) for name in environ if name not in known}
+    return {name: found[0] for name, found in near.items() if found}
 
 
 def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:

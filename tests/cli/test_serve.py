@@ -115,6 +115,16 @@ def test_a_port_in_use_is_told_plainly(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
+def test_a_misspelled_variable_is_told_and_what_kubernetes_sets_is_not(tmp_path: Path) -> None:
+    content = str(write(tmp_path, ONE))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run("serve", port=port, content=content, worker="2", port_8000_tcp_addr="10.96.12.3")
+    assert ended.stderr.startswith(
+        "jieda: JIEDA_WORKER is ignored, as there is no such setting: is JIEDA_WORKERS meant?\nError: "
+    )
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_broken_taxonomy_ends_the_start_with_file_and_line(tmp_path: Path, workers: str) -> None:
     content = write(tmp_path / "content", ONE | {"taxonomy.yaml": "frameworks:\n  roll: [unclosed\n"})

@@ -23,7 +23,7 @@ from jieda.disk import make_private, remove
 from jieda.errors import SettingsError
 from jieda.feedback import GAPS, VOTES
 from jieda.metrics import DIRECTORY_VARIABLE
-from jieda.settings import OPTIONS, Option, Settings
+from jieda.settings import OPTIONS, Option, Settings, misspelled_variables
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.store.facts import FILE_NAME as FACTS
 
@@ -78,6 +78,8 @@ def serve(**given: str | tuple[str, ...] | None) -> None:
         for problem in error.problems:
             click.echo(f"jieda: {problem}", err=True)
         sys.exit(2)
+    for name, meant in misspelled_variables(os.environ).items():
+        click.echo(f"jieda: {name} is ignored, as there is no such setting: is {meant} meant?", err=True)
     logging.config.dictConfig(log_config(settings.log_format))
     server.check_files()
     check_port(settings.host, settings.port)
