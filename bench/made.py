@@ -54,8 +54,7 @@ def collect(
     """Return the facts of a whole library: for commands, measurements and tests."""
     reader = FactReader(words, compile_formats(knowledge.failures))
     samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
-    found = (reader.entry(entry, samples.get(entry.id, ())) for entry in library.entries.values())
-    entries = tuple(each for each in found if each)
+    entries = [reader.entry(entry, samples.get(entry.id, ())) for entry in library.entries.values()]
     holders: dict[str, Sequence[Signature]] = {each.entry_id: each.signatures for each in entries}
     find = event_finder(chain.from_iterable(holders.values()), reader.formats)
     own = ((id_, find(log)) for id_, logs in samples.items() if id_ in holders for log in logs)

@@ -125,7 +125,9 @@ class KnowledgeBase:
                 answer: T = answered.value
                 return answer
             except RequestError as error:
-                error.add_note(self.client.shapers.words(Language.EN)(f"{error.key}.detail", **error.arguments))
+                error.add_note(
+                    self.client.shapers.words(Language.EN)(f"{error.key}.detail", **error.arguments)
+                )
                 raise
             finally:
                 question.close()

@@ -42,9 +42,9 @@ def test_an_answer_fits_a_context_and_never_lacks_the_fix(context: Context) -> N
 def test_an_answer_that_explains_nothing_is_short(context: Context) -> None:
     texts = [each.query for each in read_judged(JUDGED) if each.kind == "negative"]
     found = asyncio.run(unexplained(context, texts, estimated))
-    # By the tokenizer of a model 48 and 119 at most; the estimate is a third higher.
-    assert len(found["near"]) > 20
-    assert max(found["near"]) <= 175
+    # Half of it are the titles of three entries. By the tokenizer of a model it is a quarter less.
+    assert len(found["near"]) > 15
+    assert max(found["near"]) <= 180
     assert len(found["unknown"]) > 5
     assert max(found["unknown"]) <= 70
 

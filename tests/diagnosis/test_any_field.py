@@ -75,3 +75,23 @@ def test_content_can_switch_parts_of_it_off(tmp_path: Path, team: Diagnoser, ana
     quiet = open_snapshot(tmp_path / "quiet-data", analyzers, content).diagnoser
     assert team.diagnose(log, Language.EN).verdict is Verdict.UNKNOWN
     assert quiet.diagnose(log, Language.EN).verdict is Verdict.NO_ERROR
+
+
+def test_an_entry_with_a_title_alone_is_near_what_its_words_are_printed_in(
+    tmp_path: Path, analyzers: Analyzers
+) -> None:
+    """An imported page seldom says more: neither signatures nor symptoms."""
+    titles = {
+        "killed": "What does OOMKilled mean (exit code 137)?",
+        "restarts": "How do I debug CrashLoopBackOff?",
+        "scale": "How do I scale a deployment?",
+        "namespace": "What is a namespace?",
+    }
+    files = {f"en/roll/{slug}.md": small_content.edition(title) for slug, title in titles.items()}
+    team = open_snapshot(
+        tmp_path / "data", analyzers, small_content.write(tmp_path / "content", files)
+    ).diagnoser
+    found = team.diagnose("State: Terminated\n  Reason: OOMKilled\n  Exit Code: 137", Language.EN)
+    assert (found.verdict, [one.entry.id for one in found.near]) == (Verdict.NEAR, ["roll/killed"])
+    found = team.diagnose('ERROR: relation "orders" does not exist', Language.EN)
+    assert (found.verdict, found.near) == (Verdict.UNKNOWN, ())

@@ -148,5 +148,5 @@ def test_a_damaged_package_is_told_and_words_are_searched(
         ready = client.get("/readyz").json()
     assert (found.status_code, found.json()["total"]) == (200, 1)
     assert ready["status"] == "degraded"
-    assert "by meaning" in ready["degraded"]
+    assert "by words only" in ready["degraded"]
     assert os.sep not in ready["degraded"]

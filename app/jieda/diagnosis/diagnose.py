@@ -213,10 +213,9 @@ def _around(raw: str, telling: Iterable[str]) -> str:
 
 
 class WordsWith:
-    """The words of entries with those of one entry replaced; `documents` counts the entries about failures then.
-    Implements `EntryWords`."""
+    """The words of entries with those of one entry replaced. Implements `EntryWords`."""
 
-    def __init__(self, words: EntryWords, entry_id: str, counted: Mapping[str, int], documents: int) -> None:
+    def __init__(self, words: EntryWords, entry_id: str, counted: Mapping[str, int]) -> None:
         self._words = words
         self._counted = counted
         self._number = bisect_left(words.ids, entry_id)
@@ -224,7 +223,6 @@ class WordsWith:
         self.ids: Sequence[str] = words.ids
         if self._is_new:
             self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
-        self.documents: int = documents
 
     def holders(self, word: str) -> Holders:
         entries, counts = self._words.holders(word)
@@ -254,8 +252,7 @@ def with_entry(
     samples = {each: of for each, of in known.samples.items() if each != entry_id}
     if facts:
         signatures[entry_id], samples[entry_id] = facts.signatures, facts.samples
-    documents = known.words.documents - (entry_id in known.samples) + (facts is not None)
-    words = WordsWith(known.words, entry_id, facts.words if facts else {}, documents)
+    words = WordsWith(known.words, entry_id, facts.words if facts else {})
     changed = replace(
         known,
         signatures=signatures,

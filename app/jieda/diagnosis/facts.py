@@ -98,10 +98,6 @@ class EntryWords(Protocol):
     def ids(self) -> Sequence[str]:
         """The ids of the entries, ascending."""
 
-    @property
-    def documents(self) -> int:
-        """The number of entries about a failure."""
-
     def holders(self, word: str) -> Holders:
         """Return the entries that have a word."""
 
@@ -112,7 +108,6 @@ class CountedWords:
     def __init__(self, counted: Mapping[str, Mapping[str, int]]) -> None:
         """`counted`: number of texts with each word, by entry id or name of a log."""
         self.ids: Sequence[str] = tuple(sorted(counted))
-        self.documents = len(counted)
         held: dict[str, tuple[list[int], list[int]]] = {}
         for number, each in enumerate(self.ids):
             for word, count in counted[each].items():
@@ -130,7 +125,7 @@ NOBODY: Holders = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisFacts:
-    """The facts of an entry with signatures or symptoms. `words` counts its texts that have a term, samples included;
+    """The facts of an entry. `words` counts its texts that have a term, samples included;
     `samples` is the number of its samples."""
 
     entry_id: str
@@ -164,8 +159,8 @@ class SignatureCount:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisData:
-    """All facts that a diagnoser needs. By id of the entries with signatures or symptoms: `signatures`, and the number
-    of `samples`. `counts` lacks the signatures that no log has; `anywhere` are the entries that apply to the logs of
+    """All facts that a diagnoser needs. By id of the entries that have any: `signatures`, and the number of `samples`.
+    `counts` lacks the signatures that no log has; `anywhere` are the entries that apply to the logs of
     any program."""
 
     knowledge: LogKnowledge
@@ -184,11 +179,8 @@ class FactReader:
     words: WordReader
     formats: Formats
 
-    def entry(self, entry: Entry, samples: Sequence[str]) -> DiagnosisFacts | None:
-        """Return the facts of an entry and the texts of its samples; None if it has neither signatures nor symptoms,
-        so that it cannot explain any log."""
-        if not (entry.signatures or any(edition.symptoms for edition in entry.editions.values())):
-            return None
+    def entry(self, entry: Entry, samples: Sequence[str]) -> DiagnosisFacts:
+        """Return the facts of an entry and the texts of its samples."""
         shown = (
             passage.text
             for log in samples

@@ -78,7 +78,7 @@ class SignatureRates:
             self._own[event] = each.own
             self._others[event] = each.background + OTHERS * each.others
         self._samples = known.samples
-        self._logs = known.background.documents + OTHERS * sum(self._samples.values())
+        self._logs = len(known.background.ids) + OTHERS * sum(self._samples.values())
 
     def is_shared(self, event: Event) -> bool:
         """Whether other programs print a signature, with or without support, as well."""
@@ -162,18 +162,18 @@ class WordModel:
         self._reader = reader
         self._words = words
         self._background = background
-        self._total = background.documents + OTHERS * words.documents + 1
+        self._total = len(background.ids) + OTHERS * len(words.ids) + 1
         self._holders = lru_cache(HELD_WORDS)(words.holders)
 
     def is_common(self, word: str) -> bool:
         """Whether a word is common in background logs."""
-        return self._count_holders(word)[0] > COMMON * self._background.documents
+        return self._count_holders(word)[0] > COMMON * len(self._background.ids)
 
     def is_rare(self, word: str) -> bool:
         """Whether few logs and few entries have a word."""
         logs, entries = self._count_holders(word)
-        few = max(FEW_ENTRIES, RARE_ENTRIES * self._words.documents)
-        return logs <= RARE_LOGS * self._background.documents and entries <= few
+        few = max(FEW_ENTRIES, RARE_ENTRIES * len(self._words.ids))
+        return logs <= RARE_LOGS * len(self._background.ids) and entries <= few
 
     def _count_holders(self, word: str) -> tuple[int, int]:
         """Count the background logs and the entries with a word."""

@@ -37,7 +37,6 @@ from jieda.settings import Settings
 from jieda.snapshot.store.facts import FactStore, code_version
 from jieda.snapshot.store.generation import IMAGES, Generation, GenerationUnreadable
 from jieda.snapshot.store.records import (
-    TELLING,
     EntryRow,
     Header,
     RecordUnreadable,
@@ -263,14 +262,13 @@ def _index(generation: Generation, analyzers: Analyzers, before: Opened | None) 
 def _known(
     generation: Generation, facts: FactStore, index: EmbeddedIndex, before: Opened | None
 ) -> DiagnosisData:
-    header, telling = generation.header, index.tagged(TELLING)
+    header = generation.header
     same = before and before.generation.header.background_words == header.background_words
     background = before.diagnoser.known.background if before and same else _background_words(facts, header)
-    samples = Counter(row.entry_id for row in header.samples)
     return DiagnosisData(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
-        samples={each: count for each, count in samples.items() if each in telling},
+        samples=Counter(row.entry_id for row in header.samples if row.entry_id),
         words=index.failure_terms,
         background=background,
         counts=header.counts,

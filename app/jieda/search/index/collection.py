@@ -232,10 +232,6 @@ class FacetColumns:
         found: Array = np.sort(self._documents[facet][self._numbers[facet] == place])
         return found
 
-    def tagged(self, facet: str) -> Array:
-        """Return the documents that have any value of a facet, ascending."""
-        return np.unique(self._documents.get(facet, np.zeros(0, dtype=np.int32)))
-
     def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
         mask = np.zeros(self.size, dtype=np.bool_)
         wanted = [number for number, value in enumerate(self.values[facet]) if value in values]
@@ -302,11 +298,6 @@ class FailureTerms:
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self.ids: Sequence[str] = collection.ids
-        holding = np.zeros(len(collection), dtype=np.bool_)
-        for place, segment in enumerate(collection.segments):
-            holding[collection.renumbered(place, np.unique(segment.failure_terms.columns[0]))] = True
-        self.documents = int(holding.sum())
-        """Number of documents that have any."""
 
     def holders(self, word: str) -> tuple[Array, Array]:
         numbers, counts = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]

@@ -278,10 +278,6 @@ class EmbeddedIndex:
         mask: Mask = counts == len(phrases)
         return mask
 
-    def tagged(self, facet: str) -> frozenset[str]:
-        """Return the ids of the documents that have any value of a facet."""
-        return frozenset(self.collection.ids[number] for number in self.facets.tagged(facet).tolist())
-
     def _keyed(self, keys: Sequence[str]) -> Numbers:
         found = [
             self.collection.renumbered(place, segment.keys.columns[0][rows])

@@ -33,7 +33,7 @@ from jieda.snapshot.store.generation import (
     read_generation,
     write_tables,
 )
-from jieda.snapshot.store.records import TELLING, EntryRow, Header, from_json, to_json
+from jieda.snapshot.store.records import EntryRow, Header, from_json, to_json
 from jieda.taxonomy import facet_values
 
 log = logging.getLogger(__name__)
@@ -189,11 +189,7 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
     made = from_json(document, Document)
     if meaning is not None:
         made = replace(made, meaning=from_json(meaning, Meaning))
-    facts = from_json(diagnosis, DiagnosisFacts | None)  # type: ignore[arg-type] # a union is a type to decode to
-    if facts is None:
-        return made
-    tags = {**made.facets, TELLING: (TELLING,)}
-    return replace(made, facets=tags, failure_terms=facts.words)
+    return replace(made, failure_terms=from_json(diagnosis, DiagnosisFacts).words)
 
 
 class _Documents(Mapping[str, Document]):

@@ -19,8 +19,6 @@ from jieda.entry import Edition, Entry, Language, Problem, Signature
 Value = TypeVar("Value")
 
 DIGEST_SIZE = 16
-TELLING = "telling"
-"""Tag of entries that describe a failure; only diagnosis uses it."""
 
 
 class RecordUnreadable(ValueError):
