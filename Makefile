@@ -50,9 +50,9 @@ $(STAMP): pyproject.toml $(LOCKS)
 run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
 	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) JIEDA_WORKBENCH=$(or $(JIEDA_WORKBENCH),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
 
-# Four processes on two cores: the suite waits for servers and browsers as much as it computes. Which test runs in which
-# process, and in what order, is decided in tests/conftest.py.
-PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),4) --no-loadscope-reorder --max-worker-restart 0
+# Three processes on two cores: the suite waits for servers and browsers as much as it computes. A module stays in one of
+# them. By the number of their tests, as xdist has it, files that drive browsers are not all there at the same time.
+PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadfile --max-worker-restart 0
 
 test: install lint types check ## Lint, types, content and all tests, as in continuous integration (ARGS, JOBS)
 	$(PYTEST) $(ARGS)

@@ -11,8 +11,6 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.directory import list_directory, read_file
 from jieda.content.read.gather import make_vocabulary
 from jieda.snapshot.snapshot import Analyzers, Snapshot
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
 
 from tests.support import server as servers
 from tests.support import shipped as shipped_content
@@ -160,31 +158,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="^TimeoutError"))
         elif SERVER_FIXTURES.intersection(getattr(item, "fixturenames", ())) and not quick:
             item.add_marker(pytest.mark.server)
-    items.sort(key=_turn)
-
-
-def _turn(item: pytest.Item) -> int:
-    """Return when the file of a test begins: those with browsers first, those of short tests last, so that no process
-    is left alone with a long one."""
-    if "e2e" in item.path.parts:
-        return 0
-    module = item.getparent(pytest.Module)
-    long = SLOW.intersection(item.path.parts) or (module and module.get_closest_marker("slow"))
-    return 1 if long else 2
-
-
-class FilesTogether(LoadFileScheduling):  # type: ignore[misc]
-    """Keep the tests of a file in one process, and all that drive a browser: several browsers beside their servers
-    keep each other waiting."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return "tests/e2e" if nodeid.startswith("tests/e2e/") else str(super()._split_scope(nodeid))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesTogether:
-    """Distribute the tests to the processes."""
-    return FilesTogether(config, log)
 
 
 OWN_SERVERS: pytest.StashKey[list[Server]] = pytest.StashKey()
