@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ from bench.agents import (
 )
 from tests.support.server import Server
 
+NEW = JUDGED.with_name("judged_new_entries.jsonl")
+
 
 @pytest.fixture(scope="module")
 def context(agents_server: Server) -> Context:
@@ -40,11 +43,11 @@ def test_an_answer_fits_a_context_and_never_lacks_the_fix(context: Context) -> N
 
 
 def test_an_answer_that_explains_nothing_is_short(context: Context) -> None:
-    texts = [each.query for each in read_judged(JUDGED) if each.kind == "negative"]
+    judged = chain.from_iterable(map(read_judged, (JUDGED, NEW)))
+    texts = [each.query for each in judged if each.kind == "negative"]
     found = asyncio.run(unexplained(context, texts, estimated))
-    # Half of it are the titles of three entries. By the tokenizer of a model it is a quarter less.
-    assert len(found["near"]) > 15
-    assert max(found["near"]) <= 180
+    assert len(found["near"]) > 20
+    assert max(found["near"]) <= 175
     assert len(found["unknown"]) > 5
     assert max(found["unknown"]) <= 70
 
