@@ -82,13 +82,21 @@ def reload(server: Server) -> httpx.Response:
 def children(parent: int) -> list[int]:
     """Its worker processes."""
     found = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="utf-8").split()
-    return [pid for pid in map(int, found) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [pid for pid in map(int, found) if b"spawn_main" in command_line(pid)]
+
+
+def command_line(pid: int) -> bytes:
+    """What the process was started with; nothing of one that ended since it was listed."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 def is_alive(pid: int) -> bool:
     try:
         return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
