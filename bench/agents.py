@@ -69,8 +69,8 @@ def context_of(data: Path) -> Context:
     """Open the shipped content with its index in `data`."""
     knowledge = Knowledge(settings := Settings.load({"JIEDA_DATA": str(data)}))
     knowledge.open()
-    words = Translations.load().words
-    return Context(Local(Service.of(settings, knowledge), Shapers(Urls(), words)), words)
+    translator = Translations.load().translator
+    return Context(Local(Service.of(settings, knowledge), Shapers(Urls(), translator)), translator)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def local_client(settings: Settings) -> Local:
     knowledge = Knowledge(settings)
     knowledge.open()
     urls = Urls(settings.root_path, settings.base_url)
-    return Local(Service.of(settings, knowledge), Shapers(urls, Translations.load().words))
+    return Local(Service.of(settings, knowledge), Shapers(urls, Translations.load().translator))
 
 
 def language_of(text: str) -> Language:
@@ -126,7 +126,7 @@ class KnowledgeBase:
                 return answer
             except RequestError as error:
                 error.add_note(
-                    self.client.shapers.words(Language.EN)(f"{error.key}.detail", **error.arguments)
+                    self.client.shapers.translator(Language.EN)(f"{error.key}.detail", **error.arguments)
                 )
                 raise
             finally:

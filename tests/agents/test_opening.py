@@ -63,7 +63,7 @@ class Talk:
 def of_sdk(version: str) -> dict[str, Any]:
     """What the SDK answers, with the name of the site left open."""
     talk = Talk(beginning(version))
-    context = Context(Remote.at("http://127.0.0.1:9"), Translations.load().words)
+    context = Context(Remote.at("http://127.0.0.1:9"), Translations.load().translator)
     asyncio.run(serve_stdio(context, talk))  # type: ignore[arg-type] # lines in and out
     hello, listed = (answer["result"] for answer in talk.answers)
     return {INITIALIZE: hello | {"instructions": tools.INSTRUCTIONS}, LIST_TOOLS: listed}

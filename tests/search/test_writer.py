@@ -179,7 +179,7 @@ def test_segments_of_one_size_are_merged_when_there_are_enough(
 @given(documents())
 def test_a_document_that_is_kept_is_read_as_it_was(held: list[Document]) -> None:
     for one in held:
-        facts = DiagnosisFacts(one.id, (), one.failure_terms, 0)
+        facts = DiagnosisFacts(one.id, (), one.diagnosis_terms, 0)
         read = document_from(to_json(one), to_json(facts))
         assert to_json(read) == to_json(one)
         assert (read.id, read.keys, read.facets) == (one.id, one.keys, one.facets)

@@ -31,11 +31,11 @@ MAX_PART = 8000
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Dependencies of every tool. `words` returns the translator into a language, `site` the content's texts about
+    """Dependencies of every tool. `translator` returns the translator into a language, `site` the content's texts about
     itself, which a remote server does not provide."""
 
     client: Client
-    words: Callable[[Language], Callable[..., str]]
+    translator: Callable[[Language], Callable[..., str]]
     site: Callable[[], SiteTexts] = SiteTexts
 
 
@@ -54,7 +54,7 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> Json:
     shown["errors"] = shown["errors"][:1] if found.outcome is not Verdict.KNOWN else []
     shown["read"] = ", ".join(f"{part.first}–{part.last}" for part in found.read)
     told_of = {"names": ", ".join(found.asks), "log": found.framework}
-    shown["advice"] = context.words(asked.reply_lang)(f"agents.advice.{key}", **told_of) if key else ""
+    shown["advice"] = context.translator(asked.reply_lang)(f"agents.advice.{key}", **told_of) if key else ""
     return pick(shown, answers.DIAGNOSIS)
 
 
@@ -88,7 +88,7 @@ async def search(context: Context, asked: questions.SearchQuestion) -> Json:
     request = SearchRequest(asked.query, lang, asked.filters(), asked.limit, asked.offset)
     found = await context.client.search(request)
     _check_end(asked.offset, found.total)
-    said = found.judgement if found.judgement and found.judgement.printed else None
+    said = found.judgement if found.judgement and found.judgement.is_program_output else None
     explained = [match.id for match in said.matches] if said else []
     taken = found.hits[:MOST_WEAK] if found.weak and not asked.offset else found.hits
     shown = found.model_dump(mode="json")
@@ -104,7 +104,7 @@ async def search(context: Context, asked: questions.SearchQuestion) -> Json:
     if not found.weak:
         shown["next_offset"] = _next(asked.offset, len(taken), found.total)
     key = "explained" if explained else "weak" if found.weak else "" if taken else "nothing"
-    shown["advice"] = context.words(lang)(f"agents.advice.{key}") if key else ""
+    shown["advice"] = context.translator(lang)(f"agents.advice.{key}") if key else ""
     return pick(shown, answers.SEARCH)
 
 

@@ -67,14 +67,14 @@ async def explain_log(context: Context, log: str, lang: Language | None) -> str:
     said = DiagnoseQuestion.model_validate({"text": log, "lang": lang}).reply_lang
     outcome = await tools.call(context, "diagnose", {"text": log, "lang": said.value})
     site = short_name(context.site(), said)
-    return context.words(said)("agents.prompt.explain", answer=outcome.text, site=site)
+    return context.translator(said)("agents.prompt.explain", answer=outcome.text, site=site)
 
 
 async def write_entry(context: Context, question: str, lang: Language | None) -> str:
     """Describe the format of an entry and the commands that check it."""
     said = SearchQuestion.model_validate({"query": question, "lang": lang}).reply_lang
     site = short_name(context.site(), said)
-    return context.words(said)("agents.prompt.write", question=question, site=site)
+    return context.translator(said)("agents.prompt.write", question=question, site=site)
 
 
 LANG = types.PromptArgument(

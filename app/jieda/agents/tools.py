@@ -143,7 +143,7 @@ async def call(context: Context, name: str, arguments: Mapping[str, Any]) -> Out
         asked = tool.question.model_validate(arguments)
     except ValidationError as error:
         return Outcome(_wrong_arguments(tool, error), None)
-    t = context.words(asked.reply_lang)
+    t = context.translator(asked.reply_lang)
     try:
         answer = await tool.run(context, asked)
         return Outcome(tool.text(answer, t), answer)
@@ -172,7 +172,7 @@ def names_no_entry(error: JiedaError) -> bool:
 
 def failure(context: Context, error: JiedaError, lang: Language) -> str:
     """Describe an error and its remedy, in a sentence or two."""
-    t = context.words(lang)
+    t = context.translator(lang)
     match error:
         case UnknownEntry():
             hint = t("agents.error.entry")

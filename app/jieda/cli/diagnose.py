@@ -167,7 +167,7 @@ def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[s
         log.feed(chunk)
     _refuse_empty(log.size)
     found = ask(diagnose_log(client.service, log.extract(), options.lang, options.framework))
-    t, told = client.shapers.words(options.lang), client.shapers.of(found.snapshot, options.lang)
+    t, told = client.shapers.translator(options.lang), client.shapers.of(found.snapshot, options.lang)
     if options.form in FORMS:
         answer = FORMS[options.form](told.diagnosis(found.diagnosis), t, options.where)
     elif options.form == "json":
@@ -184,9 +184,9 @@ def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[s
     if options.form in FORMS:
         text = log.decode("utf-8", errors="replace")
         found = ask(server.diagnose(text, options.lang, options.framework))
-        words = Translations.load().words(options.lang)
+        t = Translations.load().translator(options.lang)
         confidence = found.matches[0].confidence.value if found.matches else ""
-        return FORMS[options.form](found, words, options.where), confidence
+        return FORMS[options.form](found, t, options.where), confidence
     as_json = options.form == "json"
     url = server.urls.api_diagnose(text=not as_json, lang=options.lang.value, framework=options.framework)
     answer, headers = server.fetch(url, log)

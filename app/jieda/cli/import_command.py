@@ -34,7 +34,7 @@ WIDTHS = {Language.EN: (10, 8, 6), Language.ZH: (8, 6, 4)}
 
 def translator(lang: Language) -> Callable[..., str]:
     """Return the translator of the report, with keys below `importing`."""
-    t = Translations.load().words(lang)
+    t = Translations.load().translator(lang)
     return lambda name, **values: t(f"importing.{name}", **values)
 
 

@@ -20,13 +20,13 @@ def open_session(url: str, directories: tuple[Path, ...]) -> Serve:
     """Return a function that serves until the input ends, from content or the server at `url`. Raises JiedaError."""
     # Stdout belongs to the protocol, so everything else goes to stderr.
     logging.config.dictConfig(log_config("text", level="WARNING"))
-    words = Translations.load().words
+    translator = Translations.load().translator
     if url:
-        context = Context(Remote.at(url), words)
+        context = Context(Remote.at(url), translator)
         return lambda opening: asyncio.run(serve_stdio(context, opening))
     client = local_client(directories, reload_content="1")
     knowledge = client.service.knowledge
-    context = Context(client, words, lambda: knowledge.snapshot.library.site)
+    context = Context(client, translator, lambda: knowledge.snapshot.library.site)
 
     def serve(opening: Opening) -> None:
         knowledge.start()

@@ -75,7 +75,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
-        click.echo(_as_text(found, Translations.load().words(shown)))
+        click.echo(_as_text(found, Translations.load().translator(shown)))
     context.exit(0 if found.hits else 1)
 
 
@@ -87,7 +87,7 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
         blocks.append(t("search.operators", list=" ".join(each.text for each in found.operators)))
     if found.phrase_dropped:
         blocks.append(t("search.phrase_dropped"))
-    if found.judgement and found.judgement.printed:
+    if found.judgement and found.judgement.is_program_output:
         blocks += _judgement(found.judgement, {hit.id for hit in found.hits}, t)
     elif found.weak:
         blocks.append(t("search.weak"))
@@ -163,7 +163,7 @@ def read(  # noqa: PLR0913 - one parameter for each option
             raise
         click.echo(f"jieda: {error}", err=True)
         context.exit(1)
-    t = Translations.load().words(entry.lang)
+    t = Translations.load().translator(entry.lang)
     click.echo(entry.model_dump_json(indent=2) if as_json else _markdown(entry, section, t))
 
 

@@ -65,7 +65,7 @@ class Evidence:
 class Match:
     """An entry that explains a log, with the edition to show; `evidence` adds up to `score`.
 
-    `telling` maps the number of a matched line to the parts of the log's text that support the entry. Use them to
+    `highlights` maps the number of a matched line to the parts of the log's text that support the entry. Use them to
     search the lines, never show them by themselves: secrets are masked in the lines only.
     """
 
@@ -75,7 +75,7 @@ class Match:
     matched: tuple[MatchedLine, ...]
     score: float
     evidence: tuple[Evidence, ...]
-    telling: Mapping[int, tuple[str, ...]]
+    highlights: Mapping[int, tuple[str, ...]]
     may_not_apply_to: str = ""
     """A program with the version in the log for which the entry does not hold; empty if there is none."""
 
@@ -132,7 +132,7 @@ class Diagnosis:
         return self.matches[0].confidence if self.matches else None
 
     @property
-    def printed(self) -> bool:
+    def is_program_output(self) -> bool:
         """Whether the text is output of a failing program: it has a failure or a known error text."""
         lines = (line for match in self.matches for line in match.matched)
         return bool(self.errors) or any(line.reason is MatchReason.SIGNATURE for line in lines)

@@ -110,13 +110,13 @@ class Diagnoser:
             reason = MatchReason.EXCEPTION if passage.failure else MatchReason.SYMPTOM
             places = [(Place(line, 0, 0), reason) for line in passage.lines]
         lines: dict[int, MatchedLine] = {}
-        telling: dict[int, tuple[str, ...]] = {}
+        highlights: dict[int, tuple[str, ...]] = {}
         for place, reason in places[: 2 * MOST_LINES]:
             line, number = parsed.texts[place.line], parsed.numbers[place.line]
             if number not in lines:
                 found = line[place.start : place.end]
-                telling[number] = (found,) if found else self._shared_words(one)
-                text = _around(raw[number - 1], telling[number])
+                highlights[number] = (found,) if found else self._shared_words(one)
+                text = _around(raw[number - 1], highlights[number])
                 begins = max(0, text.find(line.strip()[:FIRST_WORDS]))
                 lines[number] = MatchedLine(number, text, reason, begins)
         matched = tuple(lines[number] for number in sorted(lines)[:MOST_LINES])
@@ -127,7 +127,7 @@ class Diagnoser:
             matched,
             one.score,
             one.evidence,
-            telling,
+            highlights,
         )
 
     def _near(self, one: Scored, lang: Language) -> Near:
@@ -201,12 +201,12 @@ def _verdict(matches: Sequence[Match], near: Sequence[Near], *, troubled: bool) 
     return Verdict.NEAR if near else Verdict.UNKNOWN
 
 
-def _around(raw: str, telling: Iterable[str]) -> str:
-    """Return the line as pasted, cut to SHOWN_LINE characters around the first of the `telling` parts."""
+def _around(raw: str, highlights: Iterable[str]) -> str:
+    """Return the line as pasted, cut to SHOWN_LINE characters around the first of the `highlights` parts."""
     line = strip_codes(raw).rstrip("\r").expandtabs(4)
     if len(line) <= SHOWN_LINE:
         return line
-    at = next((at for part in telling if (at := line.find(part[:SHOWN_LINE])) >= 0), 0)
+    at = next((at for part in highlights if (at := line.find(part[:SHOWN_LINE])) >= 0), 0)
     start = max(0, min(at - SHOWN_LINE // 4, len(line) - SHOWN_LINE))
     cut = line[start : start + SHOWN_LINE]
     return ("…" if start else "") + cut + ("…" if start + SHOWN_LINE < len(line) else "")

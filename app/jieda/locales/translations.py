@@ -39,7 +39,7 @@ class Translations:
             args.pop("site", None)
         return filled(text, args)
 
-    def words(self, lang: Language) -> Callable[..., str]:
+    def translator(self, lang: Language) -> Callable[..., str]:
         """Return `translate` bound to one language."""
         return partial(self.translate, lang)
 

@@ -299,8 +299,8 @@ class ApiDiagnosis(ApiAnswer):
     generation: str
 
     @property
-    def printed(self) -> bool:
-        """As `Diagnosis.printed`."""
+    def is_program_output(self) -> bool:
+        """As `Diagnosis.is_program_output`."""
         lines = (line for match in self.matches for line in match.matched)
         return bool(self.errors) or any(line.reason is MatchReason.SIGNATURE for line in lines)
 

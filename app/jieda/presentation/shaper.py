@@ -109,7 +109,7 @@ class Shaper:
             weak=answer.weak,
             absent_words=answer.absent_words,
             judgement=judgement,
-            diagnosis=judgement.matches if judgement and judgement.printed else (),
+            diagnosis=judgement.matches if judgement and judgement.is_program_output else (),
             generation=self.snapshot.generation,
         )
 
@@ -317,7 +317,7 @@ class Shapers:
     """One shaper per language for the served snapshot."""
 
     urls: Urls
-    words: Callable[[Language], Callable[..., str]]
+    translator: Callable[[Language], Callable[..., str]]
     """Returns the translator into a language."""
     held: dict[Language, Shaper] = field(default_factory=dict)
 
@@ -325,5 +325,5 @@ class Shapers:
         """Return the shaper of a snapshot; the shaper of an earlier snapshot is dropped."""
         found = self.held.get(lang)
         if found is None or found.snapshot is not snapshot:
-            found = self.held[lang] = Shaper(snapshot, self.urls.abroad, lang, self.words(lang))
+            found = self.held[lang] = Shaper(snapshot, self.urls.abroad, lang, self.translator(lang))
         return found

@@ -269,7 +269,7 @@ def _known(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
         samples=Counter(row.entry_id for row in header.samples if row.entry_id),
-        words=index.failure_terms,
+        words=index.diagnosis_terms,
         background=background,
         counts=header.counts,
         anywhere=frozenset(header.anywhere),

@@ -127,7 +127,7 @@ async def diagnose_log(
         replace(
             match,
             matched=tuple(replace(each, line=log.line(each.line)) for each in match.matched),
-            telling={log.line(number): parts for number, parts in match.telling.items()},
+            highlights={log.line(number): parts for number, parts in match.highlights.items()},
         )
         for match in found.diagnosis.matches
     )

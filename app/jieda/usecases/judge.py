@@ -69,7 +69,7 @@ def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAn
     verdict = diagnosis.verdict if diagnosis else Verdict.NO_ERROR
     if diagnosis and verdict is not Verdict.NO_ERROR and (verdict is not Verdict.NEAR or diagnosis.errors):
         weak = bool(answer.hits) and verdict in {Verdict.NEAR, Verdict.UNKNOWN}
-    explained = diagnosis is not None and diagnosis.printed and bool(diagnosis.matches)
+    explained = diagnosis is not None and diagnosis.is_program_output and bool(diagnosis.matches)
     return replace(answer, weak=weak, absent_words=() if explained else answer.absent_words)
 
 

@@ -84,7 +84,7 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
     def context_of(request: Request) -> Context:
         return Context(
             client_of(request),
-            translations.words,
+            translations.translator,
             lambda: knowledge.snapshot.library.site if knowledge.ready else SiteTexts(),
         )
 
@@ -93,7 +93,7 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
         urls=urls,
         renderer=Renderer.load(translations),
         service=service,
-        client=Local(service, Shapers(urls, translations.words)),
+        client=Local(service, Shapers(urls, translations.translator)),
         resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),
         cache=AnswerCache(settings.cache << 20),
         error_page=error_page,

@@ -117,7 +117,7 @@ class Site:
         found = self.by_origin.pop(origin, None)
         if found is None:
             urls = replace(self.urls, base_url=origin)
-            client = replace(self.client, shapers=Shapers(urls, self.translations.words))
+            client = replace(self.client, shapers=Shapers(urls, self.translations.translator))
             found = replace(self, urls=urls, client=client, resources=self.resources.another())
         self.by_origin[origin] = found
         if len(self.by_origin) > MAX_ORIGINS:

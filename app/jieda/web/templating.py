@@ -40,7 +40,7 @@ class Renderer:
     def render(self, template: str, lang: Language, **context: object) -> str:
         """Render `template` with `context`; `t` defaults to the texts of `lang`. Raises on a missing name."""
         text = self.environment.get_template(template).render(
-            **{"t": self.translations.words(lang)} | context
+            **{"t": self.translations.translator(lang)} | context
         )
         return (NOT_IN_XML if template.endswith(".xml") else NOT_IN_HTML).sub("", text)
 

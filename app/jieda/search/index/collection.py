@@ -292,8 +292,8 @@ class EmbeddedLexicon:
         return found
 
 
-class FailureTerms:
-    """The words of live documents' texts about failures. Documents are numbered in the order of `ids`."""
+class DiagnosisTerms:
+    """The `diagnosis_terms` of live documents. Documents are numbered in the order of `ids`."""
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
@@ -302,8 +302,8 @@ class FailureTerms:
     def holders(self, word: str) -> tuple[Array, Array]:
         numbers, counts = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]
         for renumber, segment in zip(self._collection.numbers, self._collection.segments, strict=True):
-            if (rows := segment.failure_terms.rows(word)) is not None:
-                documents, frequencies = (column[rows] for column in segment.failure_terms.columns)
+            if (rows := segment.diagnosis_terms.rows(word)) is not None:
+                documents, frequencies = (column[rows] for column in segment.diagnosis_terms.columns)
                 live = renumber[documents] >= 0
                 numbers.append(renumber[documents[live]])
                 counts.append(frequencies[live])

@@ -190,8 +190,8 @@ class Document:
     """Atoms and separators of all its texts, for phrases and exact matches, which never span two texts."""
     facets: Mapping[str, tuple[str, ...]]
     """Tags by facet, its languages under EDITION, and the day of its last change under UPDATED."""
-    failure_terms: Mapping[str, int] = field(default_factory=dict)
-    """Number of its texts about failures that have each word, for the diagnosis."""
+    diagnosis_terms: Mapping[str, int] = field(default_factory=dict)
+    """For the diagnosis: how many of its titles, symptoms, signatures and passages of samples have each word."""
     meaning: Meaning | None = None
     """Its embedded texts, if there is an embedder."""
 

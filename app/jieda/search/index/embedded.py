@@ -14,9 +14,9 @@ from jieda.entry import Language
 from jieda.search.index.array_file import Array, ranges
 from jieda.search.index.collection import (
     Collection,
+    DiagnosisTerms,
     EmbeddedLexicon,
     FacetColumns,
-    FailureTerms,
     documents_of,
     held_at,
     phrase_starts,
@@ -240,7 +240,7 @@ class EmbeddedIndex:
         self.facets = FacetColumns(self.collection)
         self.likeness = EmbeddedLikeness(self.collection, weighting.gist, to_scale=to_scale)
         self.lexicon = EmbeddedLexicon(self.collection)
-        self.failure_terms = FailureTerms(self.collection)
+        self.diagnosis_terms = DiagnosisTerms(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
         self._weighting = weighting
         room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)

@@ -59,7 +59,7 @@ class Segment:
         try:
             arrays = read_arrays(directory, name, verified=verified)
             self.tables = {name: Table(arrays, name, columns) for name, columns in TABLES.items()}
-            self.terms, self.keys, self.facets, self.failure_terms, self.atoms = self.tables.values()
+            self.terms, self.keys, self.facets, self.diagnosis_terms, self.atoms = self.tables.values()
             self.separators = Strings(arrays, "separators")
             self.slot_separators, self.slot_places = arrays["slots.separator"], arrays["slots.place"]
             self.slot_starts = arrays["slots.start"]
@@ -173,7 +173,7 @@ def document_arrays(documents: Iterable[Document]) -> dict[str, Array]:
         tags = {f"{facet}:{value}" for facet, values in document.facets.items() for value in values}
         for name, held_once in (("keys", set(document.keys)), ("facets", tags)):
             tables[name].extend(held_once, repeat(number, len(held_once)))
-        words = document.failure_terms
+        words = document.diagnosis_terms
         tables["failure"].extend(words, repeat(number, len(words)), words.values())
         for text in document.texts:
             tables["atoms"].extend(text.atoms, range(len(places), len(places) + len(text.atoms)))

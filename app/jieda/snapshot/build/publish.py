@@ -189,7 +189,7 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
     made = from_json(document, Document)
     if meaning is not None:
         made = replace(made, meaning=from_json(meaning, Meaning))
-    return replace(made, failure_terms=from_json(diagnosis, DiagnosisFacts).words)
+    return replace(made, diagnosis_terms=from_json(diagnosis, DiagnosisFacts).words)
 
 
 class _Documents(Mapping[str, Document]):

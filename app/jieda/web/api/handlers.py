@@ -109,8 +109,8 @@ async def diagnose_text(request: Request, parameters: Annotated[DiagnoseParamete
     """
     found, lang = await diagnosed(request, parameters)
     site = site_of(request)
-    urls, words = site.urls, site.translations.words(lang)
-    answer = as_text(found.diagnosis, words, lambda entry_id: urls.absolute(urls.entry(lang, entry_id)))
+    urls, t = site.urls, site.translations.translator(lang)
+    answer = as_text(found.diagnosis, t, lambda entry_id: urls.absolute(urls.entry(lang, entry_id)))
     return await diagnosis_answer(request, found, answer, TEXT, lang)
 
 
@@ -190,7 +190,7 @@ async def get_entry_markdown(
     if isinstance(found, MovedTo):
         return moved(request, found, markdown=True)
     shown = found.entry.edition(api_language(request))
-    t = site_of(request).translations.words(shown.lang)
+    t = site_of(request).translations.translator(shown.lang)
     text = shown.raw if parameters.source else reading_form(shown, found.entry.validity, t)
     return await respond(request, text, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
 

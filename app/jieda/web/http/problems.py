@@ -179,7 +179,7 @@ async def render(request: Request, problem: HttpProblem) -> Response:
     for_program = wants_json(request)
     lang = api_language(request) if for_program else page_language(request)
     site = site_of(request)
-    t = site.translations.words(lang)
+    t = site.translations.translator(lang)
     if for_program:
         body, media_type, vary = problem_json(request, problem, t), MEDIA_TYPE, ("Accept-Language",)
     else:

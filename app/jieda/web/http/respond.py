@@ -87,7 +87,7 @@ LANGUAGE_COOKIE = "jieda_lang"
 THEME_COOKIE = "jieda_theme"
 FRAMEWORK_COOKIE = "jieda_framework"
 """A session cookie: the next question may be about another framework."""
-WORKS_WITH = re.compile(rf"({TAG_ID.pattern})(?::(\d[\d.a-z]{{0,30}}))?")
+FRAMEWORK_AND_VERSION = re.compile(rf"({TAG_ID.pattern})(?::(\d[\d.a-z]{{0,30}}))?")
 """A framework with an optional version: `slime:0.3.0`."""
 YEAR = 365 * 24 * 3600
 """Lifetime of a preference cookie, in seconds."""
@@ -113,21 +113,21 @@ def chosen_language(cookies: Mapping[str, str]) -> Language | None:
     return Language(value) if value in set(Language) else None
 
 
-def choices(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return cookie names and values for the choices in a form; invalid choices are left out. An empty value clears a
+def chosen_cookies(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return names and values of the cookies for the choices in a form, without invalid ones. An empty value clears a
     choice."""
     asked = {LANGUAGE_COOKIE: fields.get("lang", ""), THEME_COOKIE: fields.get("theme", "")}
     allowed: dict[str, set[str]] = {LANGUAGE_COOKIE: set(Language), THEME_COOKIE: set(Theme)}
     found = {name: value for name, value in asked.items() if value in allowed[name]}
     framework = fields.get("framework")
-    if framework is not None and (not framework or WORKS_WITH.fullmatch(framework)):
+    if framework is not None and (not framework or FRAMEWORK_AND_VERSION.fullmatch(framework)):
         found[FRAMEWORK_COOKIE] = framework
     return found
 
 
-def works_with(value: str) -> tuple[str, str]:
-    """Return the framework and version that a reader works with; empty where unknown."""
-    found = WORKS_WITH.fullmatch(value)
+def framework_and_version(value: str) -> tuple[str, str]:
+    """Parse a choice such as `slime:0.3.0` or `slime`; both parts are empty for any other text."""
+    found = FRAMEWORK_AND_VERSION.fullmatch(value)
     return (found[1], found[2] or "") if found else ("", "")
 
 

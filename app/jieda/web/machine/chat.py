@@ -90,7 +90,7 @@ async def chat(request: Request) -> Response:
             return refuse(400, "messages: the last user message has no text")
         answer = await answer_to(request, text)
     except RequestError as error:
-        t = site.translations.words(Language.EN)
+        t = site.translations.translator(Language.EN)
         return refuse(error.status, t(f"{error.key}.detail", **error.arguments))
     made = partial(completion, f"chatcmpl-{token_hex(12)}", int(time.time()))
     if asked.stream:
@@ -152,7 +152,7 @@ async def answer_to(request: Request, text: str) -> str:
 
 def verdict_paragraphs(site: Site, diagnosis: Diagnosis, lang: Language) -> Iterator[str]:
     """Yield the verdict, with the fix of the first match, the entries to choose between, or similar entries."""
-    t = site.translations.words(lang)
+    t = site.translations.translator(lang)
     if diagnosis.asks:
         yield t("diagnosis.ask")
         yield "\n".join(f"- {link_entry(site, match.entry, lang)}" for match in diagnosis.matches)
@@ -167,7 +167,7 @@ def verdict_paragraphs(site: Site, diagnosis: Diagnosis, lang: Language) -> Iter
 
 def hit_paragraphs(site: Site, found: Found, lang: Language) -> Iterator[str]:
     """Yield the answer of the first hit, then links to the others; a weak result is announced first."""
-    t, hits = site.translations.words(lang), found.answer.hits
+    t, hits = site.translations.translator(lang), found.answer.hits
     if not hits or found.answer.weak:
         yield t("search.weak" if hits else "search.nothing")
     elif hits[0].edition.answer:

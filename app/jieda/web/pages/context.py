@@ -30,12 +30,12 @@ from jieda.web.http.respond import (
     YEAR,
     Body,
     Theme,
-    choices,
+    chosen_cookies,
     chosen_theme,
+    framework_and_version,
     page_language,
     respond,
     safe_next,
-    works_with,
 )
 from jieda.web.site import Site, site_of
 from jieda.web.templating import safe
@@ -79,13 +79,13 @@ class PageContext:
     """The version of that framework, or empty."""
 
     @property
-    def works_with(self) -> str:
-        """Both as a log would print them: `slime 0.3.0`; empty without a version, which is all that is read from it."""
+    def named_version(self) -> str:
+        """Framework and version as a log would print them, `slime 0.3.0`; empty without a version."""
         return f"{self.chosen} {self.version}" if self.version else ""
 
-    def working_with(self, value: str) -> "PageContext":
-        """Return the same context for another framework."""
-        chosen, version = works_with(value)
+    def for_framework(self, value: str) -> "PageContext":
+        """Return the same context for a reader who chose another framework, such as `slime:0.3.0`."""
+        chosen, version = framework_and_version(value)
         known = self.snapshot is not None and chosen in self.library.taxonomy.framework
         return replace(self, chosen=chosen if known else "", version=version if known else "")
 
@@ -152,7 +152,7 @@ async def context_of(request: Request) -> PageContext:
     site = site_of(request)
     snapshot = site.service.current()
     context = PageContext(site, Language(lang), chosen_theme(request.cookies), snapshot)
-    return context.working_with(request.cookies.get(FRAMEWORK_COOKIE, ""))
+    return context.for_framework(request.cookies.get(FRAMEWORK_COOKIE, ""))
 
 
 def context_anywhere(request: Request) -> PageContext:
@@ -250,7 +250,7 @@ async def take_preferences(request: Request) -> Response:
     home = site.urls.home(page_language(request))
     target = safe_next(fields.get("next", ""), site.urls.root_path, home)
     response = RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
-    remember(response, choices(fields), site)
+    remember(response, chosen_cookies(fields), site)
     return response
 
 

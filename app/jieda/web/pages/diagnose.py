@@ -15,7 +15,7 @@ from jieda.presentation.diagnosis_text import as_markdown
 from jieda.usecases.diagnose import Diagnosed, excerpt, kept_lines, telling_lines
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.versions import find_versions
-from jieda.web.http.respond import NO_STORE, choices, chosen_theme, respond, works_with
+from jieda.web.http.respond import NO_STORE, chosen_cookies, chosen_theme, framework_and_version, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
 from jieda.web.pages.layout import Head, data_block, render_page
 from jieda.web.pages.verdict import (
@@ -179,14 +179,16 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
     cache the page, so that Back works; that page then contains only the relevant lines of the log."""
     service = context.site.service
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
-    framework = works_with(fields["told"])[0] if fields.get("told") else fields.get("framework", "")
+    framework = (
+        framework_and_version(fields["told"])[0] if fields.get("told") else fields.get("framework", "")
+    )
     # The form may be older than the taxonomy.
     paste = Paste(text, framework if framework in context.library.taxonomy.framework else "", left_out)
     # A choice from the list holds for this paste; the answer to the question holds for the session.
-    chosen = choices({name: value for name, value in fields.items() if name != "framework"})
+    chosen = chosen_cookies({name: value for name, value in fields.items() if name != "framework"})
     if "told" in fields:
-        chosen |= choices({"framework": fields["told"]})
-        context = context.working_with(fields["told"])
+        chosen |= chosen_cookies({"framework": fields["told"]})
+        context = context.for_framework(fields["told"])
     if "theme" in fields:
         context = replace(context, theme=chosen_theme(chosen))
     cache = NO_STORE

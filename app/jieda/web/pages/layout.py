@@ -80,7 +80,7 @@ def _frame(context: PageContext, head: Head) -> dict[str, object]:
     """Return what surrounds the page. Addresses are root-relative unless stated otherwise."""
     urls, settings, site = context.urls, context.site.settings, context.site_texts
     frameworks = tuple(context.library.taxonomy.framework) if context.snapshot else ()
-    working_with = context.name_of("framework", context.chosen) if context.chosen else ""
+    framework = context.name_of("framework", context.chosen) if context.chosen else ""
     return {
         "head": head,
         "lang": context.lang,
@@ -101,7 +101,7 @@ def _frame(context: PageContext, head: Head) -> dict[str, object]:
         "style": urls.brand(COLORS, context.generation[:12]) if site.accent else "",
         "links": site.links,
         "credit": site.credit,
-        "works_with": f"{working_with} {context.version}".strip(),
+        "reader_framework": f"{framework} {context.version}".strip(),
         "framework": context.chosen,
         # Of a single framework there is nothing to choose.
         "frameworks": frameworks if len(frameworks) > 1 else (),

@@ -94,7 +94,7 @@ def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = ""
 def doubt_of(context: PageContext, entry: Entry, text: str = "") -> str:
     """Return the version that an entry may not apply to, out of those in a text and the reader's own; or empty."""
     packages = context.library.taxonomy.packages
-    told = (doubtful_version(entry.validity, each, packages) for each in (text, context.works_with))
+    told = (doubtful_version(entry.validity, each, packages) for each in (text, context.named_version))
     return next(filter(None, told), "")
 
 

@@ -78,7 +78,7 @@ def search_page(context: PageContext, found: Found) -> str:
     )
     # Of a finished query on its first page.
     outcome = diagnosis.verdict if diagnosis else ""
-    if diagnosis is None or not diagnosis.printed:
+    if diagnosis is None or not diagnosis.is_program_output:
         diagnosis = NO_DIAGNOSIS
     known = () if diagnosis.asks else diagnosis.matches[:1]
     foreign = [near for near in diagnosis.near if near.foreign]

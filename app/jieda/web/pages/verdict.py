@@ -51,7 +51,7 @@ def match_view(context: PageContext, match: Match) -> MatchView:
         edition=match.edition,
         confidence=match.confidence,
         lines=tuple(
-            (line, _mark_line(line, match.telling.get(line.line, ()))) for line in match.matched[:LINES]
+            (line, _mark_line(line, match.highlights.get(line.line, ()))) for line in match.matched[:LINES]
         ),
     )
 
@@ -73,7 +73,7 @@ def near_row(context: PageContext, near: Near, log: str) -> tuple[ListedEntry, s
     return row, context.t("diagnose.shares", words=words) if words else ""
 
 
-def _mark_line(line: MatchedLine, telling: Iterable[str]) -> Markup:
+def _mark_line(line: MatchedLine, highlights: Iterable[str]) -> Markup:
     """Return a line as HTML with its matching parts marked; the whole line where none is found. Parts hidden at first
     are wrapped: the prefixes, and whatever would push the first mark out of the two visible rows."""
     whole = shortened(line.text.rstrip())
@@ -81,7 +81,7 @@ def _mark_line(line: MatchedLine, telling: Iterable[str]) -> Markup:
     text = whole[begins:] or whole.lstrip()
     prefix = whole[: len(whole) - len(text)].lstrip()
     html = PREFIX.format(prefix) if prefix else Markup("")
-    parts = sorted({part.strip() for part in telling if part.strip()}, key=len, reverse=True)
+    parts = sorted({part.strip() for part in highlights if part.strip()}, key=len, reverse=True)
     pattern = "|".join(map(re.escape, parts)) or "(?!)"
     # A match that begins inside a word is extended to the word.
     tries = (re.finditer(start + f"(?:{pattern})", text, re.IGNORECASE) for start in (r"(?<![^\W_])", ""))
