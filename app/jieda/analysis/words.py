@@ -5,6 +5,8 @@ Traditional to Simplified character by character. Case is left alone, because se
 (`OutOfMemoryError`).
 """
 
+import gzip
+import json
 import logging
 import re
 import threading
@@ -19,7 +21,7 @@ from pathlib import Path
 import jieba
 import numpy as np
 import snowballstemmer
-from spellchecker import SpellChecker
+import spellchecker
 
 
 def _lines_of(name: str) -> list[str]:
@@ -94,8 +96,10 @@ class EnglishWords:
     of two 64-bit hashes would only leave a typo uncorrected."""
 
     def __init__(self) -> None:
-        words = SpellChecker(language="en").word_frequency.dictionary
-        self._hashes = np.sort(np.fromiter((hash(word) for word in words), dtype=np.int64, count=len(words)))
+        # Not by `SpellChecker`, which takes twice as long to get ready to correct words.
+        packed = Path(spellchecker.__file__).with_name("resources") / "en.json.gz"
+        words = json.loads(gzip.decompress(packed.read_bytes()))
+        self._hashes = np.sort(np.fromiter(map(hash, words), dtype=np.int64, count=len(words)))
 
     def __contains__(self, word: str) -> bool:
         place = int(self._hashes.searchsorted(hash(word)))
@@ -104,7 +108,7 @@ class EnglishWords:
 
 @cache
 def english_words() -> EnglishWords:
-    """Return the dictionary that all analyzers of a process share: loading it takes a quarter of a second."""
+    """Return the dictionary that all analyzers of a process share: loading it takes a tenth of a second."""
     return EnglishWords()
 
 
