@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jieda
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from tests.support.server import COMMAND, ROOT, environment
 from tests.support.small_content import edition, write
@@ -62,6 +63,16 @@ def test_several_threads_and_a_running_event_loop_may_ask(base: jieda.KnowledgeB
     for each in threads:
         each.join()
     assert verdicts == ["matched"] * 4
+
+
+def test_the_program_that_asks_keeps_all_its_threads(content: Path, tmp_path: Path) -> None:
+    """Meaning is computed on one thread; a training script that uses numpy afterwards is not."""
+    with threadpool_limits(2, "blas"):
+        meant = jieda.open(content, data=tmp_path / "data", semantic=True).search("memory")
+        threads = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+    assert threads
+    assert set(threads) == {2}
+    assert meant.hits
 
 
 def test_broken_content_is_an_error_with_its_file_and_line(content: Path, tmp_path: Path) -> None:

