@@ -50,9 +50,11 @@ $(STAMP): pyproject.toml $(LOCKS)
 run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
 	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) JIEDA_WORKBENCH=$(or $(JIEDA_WORKBENCH),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
 
-# Three processes on two cores: the suite waits for servers and browsers as much as it computes. A module stays in one of
-# them. By the number of their tests, as xdist has it, files that drive browsers are not all there at the same time.
-PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadfile --max-worker-restart 0
+# A process more than there are cores, at most eight: the suite waits for servers and browsers as much as it computes. A
+# module stays in one of them. By the number of their tests, as xdist has it, files that drive browsers are not all there
+# at the same time.
+PROCESSES = $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$cores -lt 7 ] && echo $$((cores + 1)) || echo 8)
+PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),$(PROCESSES)) --dist loadfile --max-worker-restart 0
 
 test: install lint types check ## Lint, types, content and all tests, as in continuous integration (ARGS, JOBS)
 	$(PYTEST) $(ARGS)
