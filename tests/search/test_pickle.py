@@ -1,11 +1,13 @@
-"""Nothing is unpickled: what indexes, searches and reloads runs in a process in which that is forbidden."""
+"""Nothing is unpickled: what builds, opens, searches and diagnoses runs in a process in which that is forbidden."""
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.support.server import ROOT
+from tests.support.small_content import edition, write
 
 FORBIDDEN = """
 import pickle, sys
@@ -19,27 +21,47 @@ class Refusing:
 pickle.load = pickle.loads = pickle._load = pickle._loads = refuse
 pickle.Unpickler = pickle._Unpickler = Refusing
 
-import pytest
+from pathlib import Path
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.snapshot import Analyzers
+from jieda.snapshot.watch.follow import Follower
 
-sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *sys.argv[1:]]))
+content, data = map(Path, sys.argv[1:])
+entry, analyzers = content / "en/roll/a.md", Analyzers()
+for before, title in (("Nothing", "Salmon run"), ("Salmon run", "Salmon 显存 run")):
+    # A builder and a follower of their own: whatever can be kept of the build before is read from the disk.
+    entry.write_text(entry.read_text(encoding="utf-8").replace(before, title), encoding="utf-8")
+    Builder([content], data, analyzers).build()
+    follower = Follower(data, analyzers, lambda: None)
+    follower.catch_up()
+    snapshot = follower.snapshot
+    for query in (title, "salmn run", "title:run -herring", "sal*", "fish in the river"):
+        found = snapshot.searcher.search(SearchRequest(query, Language.EN)).hits
+        assert "roll/a" in [hit.entry.id for hit in found], query
+    (match,) = snapshot.diagnoser.diagnose("ValueError: net 7 is torn", Language.EN).matches
+    print(title, match.entry.id)
 """
 """Before anything else is imported, so that `from pickle import loads` has it as well."""
 
-TESTS = (
-    "tests/search/test_embedded.py::TestIndexOfSegments::test_scores_agree_with_the_formula_written_out",
-    "tests/search/test_embedded.py::TestIndexOfSegments::test_terms_and_how_many_documents_hold_them_are_known",
-    "tests/search/test_writer.py",
-    "tests/search/test_store.py",
-    "tests/search/test_searcher.py::test_a_slip_is_corrected_and_said_so",
-    "tests/search/test_searcher.py::test_a_chinese_phrase_is_a_phrase",
-    "tests/search/test_whoosh.py::test_queries_are_answered_by_our_columns_alone",
-    "tests/snapshot/test_incremental.py",
-)
-"""Some of what indexes, finds and reloads: each door to the disk, and not every case behind it."""
-
 
 @pytest.mark.slow
-def test_index_search_and_reload_unpickle_nothing() -> None:
-    command = [sys.executable, "-c", FORBIDDEN, "--hypothesis-profile", "quick", *TESTS]
+def test_building_opening_searching_and_diagnosing_unpickle_nothing(tmp_path: Path) -> None:
+    answer = "## Answer\n\nMany fish in the river.\n"
+    content = write(
+        tmp_path / "content",
+        {f"en/roll/{slug}.md": edition(title, answer) for slug, title in (("a", "Nothing"), ("b", "Other"))}
+        | {
+            "en/roll/torn.md": edition(
+                "Torn", "## Fix\n\nMend it.\n", kind="error", signatures="['net {int} is torn']"
+            ),
+            "samples/roll/torn/1.log": "ValueError: net 7 is torn\n",
+        },
+    )
+    command = [sys.executable, "-c", FORBIDDEN, str(content), str(tmp_path / "data")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    assert (done.returncode, done.stdout) == (
+        0,
+        "Salmon run roll/torn\nSalmon 显存 run roll/torn\n",
+    ), done.stderr[-3000:]

@@ -220,9 +220,3 @@ def test_terms_lengths_and_counts_are_the_same(ours: list[WhooshIndex], theirs: 
         assert list(mine.terms_within("title", "memry", 1)) == list(reader.terms_within("title", "memry", 1))
         assert ("title", "zzz") not in mine
         assert ("nothing", "memory") not in mine
-
-
-def test_queries_are_answered_by_our_columns_alone(ours: list[WhooshIndex]) -> None:
-    """`test_pickle.py` runs this one by itself."""
-    for index in ours:
-        assert all(scores(index.searcher(), one) for name, one in QUERIES.items() if "no" not in name.split())
