@@ -15,6 +15,7 @@ import pytest
 from tests.support.command import Done, jieda, process
 from tests.support.server import COMMAND, Server, environment
 from tests.support.shipped import copy_data
+from tests.support.small_content import write
 
 KNOWN = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    self.node2pg[node_rank]\nKeyError: 1\n'
 UNKNOWN = "mytools.ToolError: no quota left for tenant 7\n"
@@ -26,6 +27,13 @@ ESCAPE = re.compile(r"\x1b\[")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the index is kept, built already."""
     return copy_data(tmp_path_factory.mktemp("cli-diagnose"))
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Settings for what is told before any entry is looked at: less content, opened in less time."""
+    folder = tmp_path_factory.mktemp("cli-few")
+    return {"JIEDA_CONTENT": str(write(folder / "content", {})), "JIEDA_DATA": str(folder / "data")}
 
 
 def run(data: Path, *arguments: str, log: str | bytes = "", **variables: str) -> Done:
@@ -69,8 +77,9 @@ def chunks(descriptor: int) -> Iterator[bytes]:
 
 @pytest.fixture(scope="module")
 def answers(data: Path) -> dict[str, Done]:
-    """What comes out for each of these logs through a pipe."""
-    return {log: process("diagnose", given=log, **settings(data)) for log in (KNOWN, WEAK, UNKNOWN)}
+    """What comes out for each of these logs through a pipe, of a process for the first one."""
+    known = process("diagnose", given=KNOWN, **settings(data))
+    return {KNOWN: known} | {log: run(data, log=log) for log in (WEAK, UNKNOWN)}
 
 
 def test_a_pipe_gets_plain_text_with_the_fix(answers: dict[str, Done]) -> None:
@@ -89,9 +98,8 @@ def test_nothing_of_the_log_goes_to_standard_error(answers: dict[str, Done]) -> 
     assert {done.stderr for done in answers.values()} == {""}
 
 
-def test_a_terminal_gets_color_unless_it_says_no(data: Path) -> None:
+def test_a_terminal_gets_color(data: Path) -> None:
     assert ESCAPE.search(on_a_terminal(data, log=KNOWN))
-    assert not ESCAPE.search(on_a_terminal(data, log=KNOWN, NO_COLOR="1"))
 
 
 def test_a_file_is_read_like_a_pipe(data: Path, tmp_path: Path, answers: dict[str, Done]) -> None:
@@ -100,31 +108,31 @@ def test_a_file_is_read_like_a_pipe(data: Path, tmp_path: Path, answers: dict[st
     assert run(data, str(path)).stdout == answers[KNOWN].stdout
 
 
-def test_what_cannot_be_read_is_a_wrong_use(data: Path, tmp_path: Path) -> None:
-    missing = run(data, str(tmp_path / "no.log"))
+def test_what_cannot_be_read_is_a_wrong_use(few: dict[str, str], tmp_path: Path) -> None:
+    missing = jieda("diagnose", str(tmp_path / "no.log"), **few)
     assert missing.returncode == 2
     assert "no.log" in missing.stderr
-    assert run(data, "--framework", "nosuch", log=KNOWN).returncode == 2
-    assert run(data, "--url", "file:///etc", log=KNOWN).returncode == 2
+    assert jieda("diagnose", "--framework", "nosuch", given=KNOWN, **few).returncode == 2
+    assert jieda("diagnose", "--url", "file:///etc", given=KNOWN, **few).returncode == 2
 
 
-def test_an_empty_log_is_said_to_be_one(data: Path) -> None:
-    done = run(data, log="")
+def test_an_empty_log_is_said_to_be_one(few: dict[str, str]) -> None:
+    done = jieda("diagnose", given="", **few)
     assert done.returncode == 2
     assert "2>&1" in done.stderr
 
 
-def test_a_program_is_said_to_be_no_log(data: Path) -> None:
-    done = run(data, sys.executable)
+def test_a_program_is_said_to_be_no_log(few: dict[str, str]) -> None:
+    done = jieda("diagnose", sys.executable, **few)
     assert done.returncode == 2
     assert "this is a binary file, not a text log" in done.stderr
     assert not done.stdout
 
 
-def test_a_compressed_log_is_said_to_be_one(data: Path, tmp_path: Path) -> None:
+def test_a_compressed_log_is_said_to_be_one(few: dict[str, str], tmp_path: Path) -> None:
     packed = tmp_path / "train.log.gz"
     packed.write_bytes(gzip.compress(KNOWN.encode()))
-    for done in (run(data, str(packed)), run(data, log=packed.read_bytes())):
+    for done in (jieda("diagnose", str(packed), **few), jieda("diagnose", given=packed.read_bytes(), **few)):
         assert done.returncode == 2
         assert "zcat FILE | jieda diagnose" in done.stderr
         assert not done.stdout
@@ -145,7 +153,7 @@ def test_json_is_what_the_api_answers(data: Path, server: Server) -> None:
     assert json.loads(run(data, "--url", server.base, "--json", log=KNOWN).stdout) == json.loads(remote)
 
 
-def test_a_server_gives_the_same_answer_and_exit_code(
+def test_a_server_gives_the_same_answer_and_exit_code_and_color_to_a_terminal_unless_it_says_no(
     data: Path, server: Server, answers: dict[str, Done]
 ) -> None:
     for log, here in answers.items():
@@ -153,10 +161,12 @@ def test_a_server_gives_the_same_answer_and_exit_code(
         assert there.returncode == here.returncode
         assert there.stdout.splitlines()[0] == here.stdout.splitlines()[0]
     assert ESCAPE.search(on_a_terminal(data, "--url", server.base, log=KNOWN))
+    plain = on_a_terminal(data, "--url", server.base, log=KNOWN, NO_COLOR="1")
+    assert ("roll/node2pg-keyerror" in plain, ESCAPE.search(plain)) == (True, None)
 
 
-def test_a_server_that_is_not_there_is_said_so(data: Path) -> None:
-    done = run(data, "--url", "http://127.0.0.1:9", log=KNOWN)
+def test_a_server_that_is_not_there_is_said_so(few: dict[str, str]) -> None:
+    done = jieda("diagnose", "--url", "http://127.0.0.1:9", given=KNOWN, **few)
     assert done.returncode == 2
     assert "did not answer" in done.stderr
     assert "Traceback" not in done.stderr

@@ -6,7 +6,7 @@ from pathlib import Path
 from jieda.entry import Language
 from jieda.feedback import FeedbackStore, Gap, GapOutcome, GapSource
 
-from tests.support.command import Done, jieda, process
+from tests.support.command import Done, jieda
 from tests.support.small_content import edition, write
 
 
@@ -40,7 +40,7 @@ def prepare(folder: Path) -> Path:
 
 def test_the_most_frequent_question_comes_first_whatever_its_language(tmp_path: Path) -> None:
     prepare(tmp_path)
-    printed = process("gaps", JIEDA_GAPS="1", **settings(tmp_path))
+    printed = jieda("gaps", JIEDA_GAPS="1", **settings(tmp_path))
     assert printed.returncode == 0, printed.stderr
     rows = [line.split() for line in printed.stdout.splitlines()[2:5]]
     assert [(row[0], row[2:]) for row in rows] == [

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.command import jieda
 from tests.support.shipped import copy_data
 
 JIEDA = [sys.executable, "-P", "-c", "from jieda.cli.launch import main; main()"]
@@ -66,17 +67,19 @@ def test_an_end_is_told_as_a_shell_tells_it(command: tuple[str, ...], code: int)
 
 
 def test_what_a_build_server_reads_names_the_line_and_the_entry(tmp_path: Path) -> None:
+    """`jieda run` has `jieda diagnose` write it, as below."""
     log = tmp_path / "a,b.log"
-    options = ("--lang", "en", "--log", str(log))
-    github = run("--format", "github", *options, *python(FAILING)).stderr
-    assert f"::notice file={str(log).replace(',', '%2C')},line=" in github
+    log.write_text(f"step 1\n{OOM}\n", encoding="utf-8")
+    github, gitlab, summary = (
+        jieda("diagnose", "--lang", "en", "--format", form, log, JIEDA_DATA=os.environ["JIEDA_DATA"]).stdout
+        for form in ("github", "gitlab", "summary")
+    )
+    assert f"::notice file={str(log).replace(',', '%2C')},line=2," in github
     assert "%0A" in github
-    gitlab = run("--format", "gitlab", *options, *python(FAILING)).stderr.partition("\n")[2]
     issue = json.loads(gitlab)[0]
     assert (issue["location"]["path"], issue["severity"]) == (str(log), "info")
-    assert log.read_text().splitlines()[issue["location"]["lines"]["begin"] - 1] == OOM
-    summary = run("--format", "summary", *options, *python(FAILING)).stderr
-    assert " jieda " in summary.splitlines()[1]
+    assert issue["location"]["lines"]["begin"] == 2
+    assert " jieda " in summary.splitlines()[0]
 
 
 def test_lines_of_a_long_output_are_named_by_their_numbers_in_all_of_it(tmp_path: Path) -> None:
@@ -94,7 +97,7 @@ def test_lines_of_a_long_output_are_named_by_their_numbers_in_all_of_it(tmp_path
 def test_signals_reach_the_command() -> None:
     program = (
         "import signal, sys, time\n"
-        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (print('told', flush=True), sys.exit(0)))\n"
         "print('ready', flush=True)\n"
         "time.sleep(60)\n"
     )
@@ -103,7 +106,8 @@ def test_signals_reach_the_command() -> None:
         assert started.stdout
         assert started.stdout.readline() == "ready\n"
         started.send_signal(signal.SIGTERM)
-        assert started.wait(60) == 7
+        assert started.stdout.readline() == "told\n"
+        assert started.wait(60) == 0
 
 
 def test_a_terminal_stays_one() -> None:

@@ -143,8 +143,8 @@ def test_leading_dashes_are_text_behind_the_usual_two(jieda: Jieda) -> None:
 
 
 def test_bytes_that_are_no_text_do_no_harm(jieda: Jieda) -> None:
-    for options in ((), ("--json",)):
-        ended = jieda.process("search", *options, b"ray_head \xff")
+    for run, options in ((jieda.process, ()), (jieda, ("--json",))):
+        ended = run("search", *options, b"ray_head \xff")
         assert ended.returncode == 0
         assert "Traceback" not in ended.stderr
 
@@ -167,7 +167,7 @@ def test_an_index_is_built_once_and_then_only_opened(content: Path, tmp_path: Pa
 
 def test_a_data_directory_that_cannot_be_made_ends_with_2(content: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    ended = Jieda(content, tmp_path / "file" / "data").process("index")
+    ended = Jieda(content, tmp_path / "file" / "data")("index")
     assert ended.returncode == 2
     assert "the index cannot be written" in ended.stderr
     assert "Traceback" not in ended.stderr

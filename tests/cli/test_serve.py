@@ -10,7 +10,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from click import ClickException
 from fastapi.routing import iter_route_contexts
+from jieda.cli.serve import check_port, share_with_group
 from jieda.errors import SettingsError
 from jieda.setting_forms import RESERVED
 from jieda.settings import OPTIONS, Settings
@@ -19,7 +21,7 @@ from jieda.web.app import create_app
 from tests.support.command import Done, jieda, process
 from tests.support.inside import Inside
 from tests.support.server import COMMAND, Server, environment, free_port, wait_until_ready
-from tests.support.shipped import ENTRIES, copy_data
+from tests.support.shipped import CONTENT
 from tests.support.small_content import edition, write
 
 ONE = {"en/roll/one.md": edition("One")}
@@ -43,16 +45,8 @@ def test_every_setting_is_an_option_named_with_its_variable() -> None:
 
 @pytest.mark.quick
 def test_all_wrong_settings_are_told_at_once_with_2() -> None:
-    ended = run(
-        "serve",
-        "--port",
-        "70000",
-        "--base-url",
-        "faq",
-        workers="zero",
-        content="/does/not/exist",
-        watch="off",
-    )
+    wrong = variables({"workers": "zero", "content": "/does/not/exist", "watch": "off"})
+    ended = jieda("serve", "--port", "70000", "--base-url", "faq", **wrong)
     assert ended.returncode == 2
     assert ended.stdout == ""
     assert ended.stderr.splitlines() == [
@@ -105,31 +99,25 @@ def test_what_kubernetes_says_of_a_service_named_jieda_is_no_port(tmp_path: Path
         Settings.load(given | {"JIEDA_PORT": "udp://10.96.12.3:8000"})
 
 
-def test_a_port_in_use_is_told_plainly(tmp_path: Path) -> None:
+def test_a_port_in_use_is_told_plainly_and_a_misspelled_variable_before_it(tmp_path: Path) -> None:
+    """What Kubernetes sets is no misspelled variable."""
+    content = str(write(tmp_path, ONE))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        ended = run("serve", port=port, content=str(write(tmp_path, ONE)), data=str(tmp_path / "data"))
+        ended = run("serve", port=port, content=content, worker="2", port_8000_tcp_addr="10.96.12.3")
     assert ended.returncode == 1
+    assert ended.stderr.startswith(
+        "jieda: JIEDA_WORKER is ignored, as there is no such setting: is JIEDA_WORKERS meant?\nError: "
+    )
     assert f"port {port}" in ended.stderr
     assert "--port" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_a_misspelled_variable_is_told_and_what_kubernetes_sets_is_not(tmp_path: Path) -> None:
-    content = str(write(tmp_path, ONE))
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        ended = run("serve", port=port, content=content, worker="2", port_8000_tcp_addr="10.96.12.3")
-    assert ended.stderr.startswith(
-        "jieda: JIEDA_WORKER is ignored, as there is no such setting: is JIEDA_WORKERS meant?\nError: "
-    )
-
-
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_broken_taxonomy_ends_the_start_with_file_and_line(tmp_path: Path, workers: str) -> None:
+def test_a_broken_taxonomy_ends_the_start_with_file_and_line(tmp_path: Path) -> None:
     content = write(tmp_path / "content", ONE | {"taxonomy.yaml": "frameworks:\n  roll: [unclosed\n"})
     ended = run(
-        "serve", port=str(free_port()), content=str(content), data=str(tmp_path / "data"), workers=workers
+        "serve", port=str(free_port()), content=str(content), data=str(tmp_path / "data"), workers="2"
     )
     assert ended.returncode == 2
     assert "taxonomy.yaml:" in ended.stderr
@@ -150,32 +138,32 @@ def test_a_server_that_is_stopped_while_it_builds_ends_quietly(tmp_path: Path) -
     assert "Traceback" not in printed
 
 
-def test_a_host_that_does_not_exist_is_told_as_such(tmp_path: Path) -> None:
-    ended = run("serve", "--host", "nonsense.invalid", content=str(write(tmp_path, ONE)))
-    assert ended.returncode == 1
-    assert "Choose another host with --host" in ended.stderr
-    assert "Unknown error" not in ended.stderr
+def test_a_host_that_does_not_exist_is_told_as_such() -> None:
+    with pytest.raises(ClickException, match="Choose another host with --host") as error:
+        check_port("nonsense.invalid", free_port())
+    assert "Unknown error" not in str(error.value)
 
 
 def test_content_directories_are_repeated_as_for_every_command(tmp_path: Path) -> None:
     """The shipped entries are served beside them where they are asked for, and the options win over the environment."""
     ours = [write(tmp_path / name, {f"en/roll/{name}.md": edition(name)}) for name in ("one", "two")]
     given = [word for path in ours for word in ("--content", str(path))]
-    built = copy_data(tmp_path / "built")
-    for more, count, data in (([], 2, tmp_path / "data"), (["--shipped"], ENTRIES + 2, built)):
-        port, environ = free_port(), environment({"JIEDA_SHIPPED": "1", "JIEDA_DATA": str(data)})
-        command = [*COMMAND, "serve", "--port", str(port), *given, *more]
-        with (
-            (tmp_path / "output").open("ab") as sink,
-            subprocess.Popen(command, env=environ, stderr=sink) as started,
-        ):
-            server = Server(started, f"http://127.0.0.1:{port}", tmp_path / "output", tmp_path)
-            try:
-                wait_until_ready(server)
-                with server.client() as client:
-                    assert client.get("/readyz").json()["entries"] == count
-            finally:
-                server.stop()
+    with_ours = Settings.load({"JIEDA_SHIPPED": "1"}, content=tuple(map(str, ours)), shipped="1").content
+    assert with_ours == (CONTENT, *ours)
+    port, data = free_port(), tmp_path / "data"
+    environ = environment({"JIEDA_SHIPPED": "1", "JIEDA_DATA": str(data)})
+    command = [*COMMAND, "serve", "--port", str(port), *given]
+    with (
+        (tmp_path / "output").open("ab") as sink,
+        subprocess.Popen(command, env=environ, stderr=sink) as started,
+    ):
+        server = Server(started, f"http://127.0.0.1:{port}", tmp_path / "output", data)
+        try:
+            wait_until_ready(server)
+            with server.client() as client:
+                assert client.get("/readyz").json()["entries"] == len(ours)
+        finally:
+            server.stop()
 
 
 def test_a_broken_second_directory_is_not_answered_with_an_index_of_other_content(
@@ -231,10 +219,9 @@ def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(
 ) -> None:
     with inside(write(tmp_path, ONE), allowed_hosts="faq.example.com") as server:
         assert run("health", "--url", server.base).returncode == 0
-        port = server.base.rpartition(":")[2]
-        by_settings = run(
-            "health", port=port, host="0.0.0.0", content=str(tmp_path), http_proxy="http://127.0.0.1:1"
-        )
+        settings = {"port": server.base.rpartition(":")[2], "host": "0.0.0.0", "content": str(tmp_path)}
+        proxy = {"HTTP_PROXY": "http://127.0.0.1:1", "http_proxy": "http://127.0.0.1:1"}
+        by_settings = process("health", **variables(settings), **proxy)
         assert by_settings.returncode == 0, by_settings.stderr
     ended = run("health", "--url", server.base)
     assert ended.returncode == 1
@@ -257,22 +244,43 @@ def test_a_prefix_that_looks_like_an_address_of_ours_is_refused(tmp_path: Path) 
             Settings.load({**given, "JIEDA_ROOT_PATH": f"/{segment}/x"})
 
 
-@pytest.mark.parametrize(("mode", "shared"), [(0o775, True), (0o755, False)])
 def test_another_user_of_the_group_can_go_on_where_the_group_may_write(
-    start_server: Callable[..., Server], tmp_path: Path, mode: int, shared: bool
+    start_server: Callable[..., Server], tmp_path: Path
 ) -> None:
     """Some platforms give a container a user of their choosing, each time another, always in group 0."""
     data = tmp_path / "data"
     data.mkdir()
-    data.chmod(mode)
+    data.chmod(0o775)
     server = start_server(write(tmp_path / "content", ONE), data=str(data))
+    vote(server)
+    server.stop()
+    for name, mode in modes(data).items():
+        assert mode & stat.S_IWGRP, name
+        assert not mode & stat.S_IRWXO, name
+
+
+def test_the_group_can_write_nothing_where_it_may_not(
+    inside: Callable[..., AbstractContextManager[Inside]], tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(0o755)
+    share_with_group(data)
+    with inside(write(tmp_path / "content", ONE), data=str(data)) as server:
+        vote(server)
+    assert not [name for name, mode in modes(data).items() if mode & stat.S_IWGRP]
+
+
+def vote(server: Server | Inside) -> None:
+    """So that there are votes."""
     with server.client() as client:
         assert client.post("/en/entries/roll/one", data={"solved": "yes"}).status_code == 303
-    server.stop()
-    made = {path.name: path.stat().st_mode for path in data.iterdir()}
-    for name in ("build.lock", "facts-1.sqlite", "votes-1.sqlite", "generations", "images", "workers"):
-        assert bool(made[name] & stat.S_IWGRP) == shared, name
-        assert not (shared and made[name] & stat.S_IRWXO), name
+
+
+def modes(data: Path) -> dict[str, int]:
+    """Of what a server makes in its data directory, by name."""
+    names = ("build.lock", "facts-1.sqlite", "votes-1.sqlite", "generations", "images", "workers")
+    return {name: (data / name).stat().st_mode for name in names}
 
 
 def test_other_content_has_a_data_directory_of_its_own_by_default(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.support.command import jieda, process
+from tests.support.command import jieda
 from tests.support.small_content import edition, write
 
 
@@ -18,6 +18,6 @@ def test_the_entry_that_helped_least_comes_first(tmp_path: Path, serve: Callable
         for entry, solved in (("good", "yes"), ("good", "yes"), ("bad", "no"), ("bad", "yes")):
             client.cookies.clear()
             assert client.post(f"/en/entries/roll/{entry}", data={"solved": solved}).status_code == 303
-    lines = [re.split(r"\s+", line.strip()) for line in process("votes", JIEDA_DATA=data).stdout.splitlines()]
+    lines = [re.split(r"\s+", line.strip()) for line in jieda("votes", JIEDA_DATA=data).stdout.splitlines()]
     assert lines == [["1", "no", "1", "yes", "en", "roll/bad"], ["0", "no", "2", "yes", "en", "roll/good"]]
     assert jieda("votes", "--since", "2999-01-01", JIEDA_DATA=data).stdout == "No votes yet.\n"

@@ -1,14 +1,13 @@
 """`jieda import --issues` as it is run: threads of trackers in, drafts of what no entry answers out."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jieda.importing.threads import read_threads, solution
 
+from tests.support.command import Done, jieda
 from tests.support.small_content import TAXONOMY, edition, write
 
 GH = "https://github.com/a/b/issues/"
@@ -65,16 +64,9 @@ THREADS = [
 ]
 
 
-def run(file: Path, content: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "jieda.cli.main", "import", "--issues", str(file), "--framework", "roll"]
-    return subprocess.run(
-        [*command, "--content", str(content), *options],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={"PATH": "/usr/bin:/bin", "JIEDA_DATA": str(content.parent / "data"), "JIEDA_SEMANTIC": "0"},
-    )
+def run(file: Path, content: Path, *options: str) -> Done:
+    command = ("import", "--issues", file, "--framework", "roll", "--content", content)
+    return jieda(*command, *options, JIEDA_DATA=str(content.parent / "data"), JIEDA_SEMANTIC="0")
 
 
 @pytest.fixture
@@ -92,7 +84,7 @@ def content(tmp_path: Path) -> Path:
     )
 
 
-def groups_of(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+def groups_of(done: Done) -> list[dict[str, Any]]:
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)["groups"]
     return found
