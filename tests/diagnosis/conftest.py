@@ -19,11 +19,29 @@ def diagnoser(shipped: Snapshot) -> Diagnoser:
     return shipped.diagnoser
 
 
+@pytest.fixture(scope="session")
+def background(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> Path:
+    """A folder with content that has no entries, but formats, programs and a part of the background as shipped; and
+    with what a build made of them."""
+    folder = tmp_path_factory.mktemp("background")
+    content = small_content.write(folder / "content", {})
+    for name in ("programs.yaml", "failures.yaml"):
+        shutil.copy(CONTENT / name, content)
+    (content / "background").mkdir()
+    logs = sorted((CONTENT / "background").glob("*.log"))
+    for log in {*logs[::8], *(CONTENT / "background").glob("*oom.log")}:
+        shutil.copy(log, content / "background")
+    open_snapshot(folder / "data", analyzers, content)
+    return folder
+
+
 @pytest.fixture
-def diagnoser_of(tmp_path: Path, analyzers: Analyzers) -> Callable[[Mapping[str, str]], Diagnoser]:
+def diagnoser_of(
+    background: Path, tmp_path: Path, analyzers: Analyzers
+) -> Callable[[Mapping[str, str]], Diagnoser]:
     """Makes a diagnoser over error entries, given as front matter (`signatures: [...]`) by entry id.
 
-    Formats and programs are as shipped; the background is a part of the shipped one.
+    Formats and programs are as shipped; the background is a part of the shipped one, and read once for all tests.
     """
 
     def make(entries: Mapping[str, str]) -> Diagnoser:
@@ -33,13 +51,8 @@ def diagnoser_of(tmp_path: Path, analyzers: Analyzers) -> Callable[[Mapping[str,
             ).replace("---\n", f"---\n{front.strip()}\n", 1)
             for entry_id, front in entries.items()
         }
+        shutil.copytree(background, tmp_path, symlinks=True, dirs_exist_ok=True)
         content = small_content.write(tmp_path / "content", files)
-        for name in ("programs.yaml", "failures.yaml"):
-            shutil.copy(CONTENT / name, content)
-        (content / "background").mkdir()
-        logs = sorted((CONTENT / "background").glob("*.log"))
-        for log in {*logs[::8], *(CONTENT / "background").glob("*oom.log")}:
-            shutil.copy(log, content / "background")
         return open_snapshot(tmp_path / "data", analyzers, content).diagnoser
 
     return make
