@@ -26,7 +26,8 @@ class TestEmbeddedIndex(IndexContract):
 
 
 class TestIndexOfSegments(IndexContract):
-    """A segment for every document or two, and one whose documents are all deleted."""
+    """A segment for every document or two, and one whose documents are all deleted; of an even number of documents one
+    that keeps no rows of any word, as it does for words that most documents have."""
 
     @contextmanager
     def index(self, documents: Sequence[Document]) -> Iterator[Index]:
@@ -44,16 +45,9 @@ class TestIndexOfSegments(IndexContract):
                 changed = {one.id: one for one in some}
                 update_index(following, place, changed, changed, removed)
                 place = following
-            yield EmbeddedIndex(place, WEIGHTING)
-
-
-class TestIndexOfCommonWords(TestIndexOfSegments):
-    """One that keeps no rows of any word, as it does for words that most documents have."""
-
-    @contextmanager
-    def index(self, documents: Sequence[Document]) -> Iterator[Index]:
-        with patch.object(embedded, "MOST_ROWS", 0), super().index(documents) as index:
-            yield index
+            most = embedded.MOST_ROWS if len(documents) % 2 else 0
+            with patch.object(embedded, "MOST_ROWS", most):
+                yield EmbeddedIndex(place, WEIGHTING)
 
 
 def test_what_is_kept_of_a_word_and_what_is_read_again_tell_the_same() -> None:
@@ -65,7 +59,7 @@ def test_what_is_kept_of_a_word_and_what_is_read_again_tell_the_same() -> None:
     ]
     told = []
     for most in (0, 1000):
-        with patch.object(embedded, "MOST_ROWS", most), TestIndexOfSegments().index(made) as index:
+        with patch.object(embedded, "MOST_ROWS", most), TestEmbeddedIndex().index(made) as index:
             assert isinstance(index, EmbeddedIndex)
             found = embedded.make_pool(index.collection, WEIGHTING, ("t:a", "t:b"))
             told.append(found.shares([2, 0, 2, 3]))
