@@ -49,13 +49,11 @@ def test_a_title_that_is_being_typed_raises_no_doubt_and_keeps_its_entry_in_sigh
     "typed",
     [
         lambda title: title,
-        str.upper,
-        str.lower,
+        lambda title: f"  「{title.upper()}」？！",
+        lambda title: re.sub(r"[，。：、？（）,.:?()]", " ", title).lower(),
         lambda title: title.translate(FULL_WIDTH),
-        lambda title: f"  「{title}」？！",
-        lambda title: re.sub(r"[，。：、？（）,.:?()]", " ", title),
     ],
-    ids=["as it is", "upper case", "lower case", "full width", "in brackets", "without punctuation"],
+    ids=["as it is", "upper case in brackets", "lower case without punctuation", "full width"],
 )
 def test_every_title_puts_its_entry_first(shipped: Snapshot, typed: object) -> None:
     missed = [
@@ -129,6 +127,7 @@ class Texts:
             )
             for entry in snapshot.library.entries.values()
         }
+        self._lower = {entry_id: text.lower() for entry_id, text in self._texts.items()}
 
     def holders(self, text: str) -> set[str]:
         """Entries in which `text` stands by itself, not as a part of a longer name; dashes before it do not count.
@@ -136,18 +135,24 @@ class Texts:
         Capitals inside a name divide it into words, so it is another name without them.
         """
         return self._matching(
-            rf"(?<!\w)(?<!\w-){re.escape(text)}(?![\w-])", fold=not INNER_CAPITAL.search(text)
+            [text], rf"(?<!\w)(?<!\w-){re.escape(text)}(?![\w-])", fold=not INNER_CAPITAL.search(text)
         )
 
     @cache  # noqa: B019 - one for all tests here
     def spelled(self, text: str) -> set[str]:
         """Entries that hold `text` with any separators in it."""
-        words = [re.escape(word) for word in re.split("[-_]", text)]
-        return self._matching(rf"(?<!\w){'[-_ ]'.join(words)}(?!\w)")
+        words = re.split("[-_]", text)
+        return self._matching(words, rf"(?<!\w){'[-_ ]'.join(map(re.escape, words))}(?!\w)")
 
-    def _matching(self, pattern: str, *, fold: bool = True) -> set[str]:
+    def _matching(self, words: list[str], pattern: str, *, fold: bool = True) -> set[str]:
         compiled = re.compile(pattern, re.ASCII | (re.IGNORECASE if fold else re.NOFLAG))
-        return {entry_id for entry_id, text in self._texts.items() if compiled.search(text)}
+        lower = [word.lower() for word in words]
+        # The pattern is looked for only where its words are, which takes a fraction of the time.
+        return {
+            entry_id
+            for entry_id, text in self._texts.items()
+            if all(word in self._lower[entry_id] for word in lower) and compiled.search(text)
+        }
 
 
 @pytest.fixture(scope="module")
