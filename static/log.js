@@ -39,7 +39,15 @@ function say(text, isWarning) {
 
 let left = ""; // what was said of the text in the field: that some of it is missing
 
+/** Whether a file is text: compressed and other binary files are full of control bytes, UTF-16 begins with a mark. */
+async function isText(blob) {
+  const head = new Uint8Array(await blob.slice(0, 4096).arrayBuffer());
+  const controls = head.filter((each) => each < 32 && ![0, 7, 8, 9, 10, 12, 13, 27].includes(each)).length;
+  return controls <= head.length / 50 || (head[0] >= 0xfe && head[1] >= 0xfe);
+}
+
 async function read(blob) {
+  if (!(await isText(blob))) { say(form.dataset.binary, true); return; }
   const { text, note } = await excerpt(blob);
   area.value = text;
   left = note;

@@ -67,11 +67,12 @@ def test_what_would_be_read_under_another_name_is_told_and_a_misspelt_tag_gets_t
     tmp_path: Path,
 ) -> None:
     tag = {A_EN: error(topics="[memori]"), A_ZH: error(FIX_ZH, "月", topics="[memori]")}
-    run = jieda(
-        "check", "--content", synced(tmp_path, GOOD | tag | {"glossary.yml": "x", "zh-CN/roll/a.md": "x"})
-    )
+    odd = {f"{folder}/roll/a.md": "x" for folder in ("zh-CN", "fr", "EN")} | {"db/notes.md": "x"}
+    run = jieda("check", "--content", synced(tmp_path, GOOD | tag | odd | {"glossary.yml": "x"}))
     assert "glossary.yml:1: place: is not read: name it glossary.yaml\n" in run.stdout
-    assert "zh-CN:1: place: is not read: editions belong in en/ and zh/\n" in run.stdout
+    for folder in ("zh-CN", "fr", "EN"):
+        assert f"{folder}:1: place: is not read: editions belong in en/ and zh/\n" in run.stdout
+    assert "db" not in run.stdout, "it is not laid out as a language"
     assert "'memori' is not in the taxonomy; 'memory' is\n" in run.stdout
 
 
@@ -326,6 +327,26 @@ def test_new_writes_drafts_of_both_editions_that_lack_nothing_but_syncing(tmp_pa
     )
     (folder / "en/roll/fresh.md").write_text("---\ndraft: true\ntitle: [\n---\n", encoding="utf-8")
     assert jieda("check", "--content", folder).exit_code == 1, "a draft that cannot be read is wrong"
+
+
+def test_new_writes_in_the_one_language_of_the_content(tmp_path: Path) -> None:
+    folder = synced(tmp_path, {A_ZH: GOOD[A_ZH]} | SAMPLES)
+    log = tmp_path / "train.log"
+    log.write_text("RuntimeError: shard 7 of the optimizer is torn\n")
+    made = [
+        jieda("new", "roll/fresh", "--kind", "concept", "--content", folder),
+        jieda(
+            *("new", "roll/torn", "--from-log", log, "--content", folder),
+            JIEDA_DATA=str(tmp_path / "data"),
+            JIEDA_SEMANTIC="0",
+        ),
+    ]
+    assert [run.exit_code for run in made] == [0, 0]
+    assert not (folder / "en").exists()
+    assert (folder / "zh/roll/fresh.md").is_file()
+    drafted = (folder / "zh/roll/torn.md").read_text(encoding="utf-8")
+    assert "shard" in drafted
+    assert "synced_with" not in drafted, "it has no twin"
 
 
 @pytest.mark.parametrize(

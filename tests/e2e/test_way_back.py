@@ -1,5 +1,6 @@
 """A log and its answer: kept on every way back, shared without a server that stores it, shown on a phone."""
 
+import gzip
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -71,6 +72,20 @@ def test_of_a_file_too_large_both_ends_are_read(open_page: OpenPage, start: str)
     text = page.locator("#log").input_value()
     assert text.startswith("first line")
     assert text.endswith(LOG)
+
+
+@pytest.mark.parametrize("start", ["/en/", "/en/diagnose"])
+def test_a_compressed_file_is_said_to_be_one_and_not_read(open_page: OpenPage, start: str) -> None:
+    page = open_page(start)
+    field = page.locator("form.paste textarea")
+    field.fill("typed before")
+    packed: FilePayload = {"name": "run.log.gz", "mimeType": "", "buffer": gzip.compress(LOG.encode())}
+    page.locator("form.paste [type=file]").set_input_files(files=[packed])
+    expect(page.locator(".said")).to_contain_text("Unpack it")
+    expect(field).to_have_value("typed before")
+    wide: FilePayload = {"name": "run.log", "mimeType": "", "buffer": LOG.encode("utf-16")}
+    page.locator("form.paste [type=file]").set_input_files(files=[wide])
+    expect(page.locator(".said")).to_have_count(0)
 
 
 def test_what_takes_long_is_told(open_page: OpenPage) -> None:

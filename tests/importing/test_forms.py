@@ -390,7 +390,7 @@ def test_a_page_of_the_same_name_with_another_ending_is_another_page(imported: C
     one = "# FAQ\n\n## How do I start?\n\nRun.\n\n## How do I stop?\n\nKill.\n"
     other = "FAQ\n===\n\nIs it free?\n-----------\n\nYes.\n\nIs it fast?\n-----------\n\nNo.\n"
     done = imported(["faq.md", "faq.rst"], faq_DOT_md=one, faq_DOT_rst=other)
-    assert "2 pages, 4 questions" in done.output
+    assert "Pages: 2. Questions: 4," in done.output
     assert done.exit_code == 0
 
 
@@ -407,14 +407,14 @@ def test_a_directory_of_files_with_a_question_each_is_imported(imported: Callabl
     one = "# Why is port 80 taken?\n\n## Cause\n\nIt is.\n\n## Solution\n\nStop it.\n"
     guide = "# Guide\n\n## Start\n\nRun.\n\n## Stop\n\nKill.\n"
     done = imported(["kb"], kb__port_DOT_md=one, kb__guide_DOT_md=guide)
-    assert "1 pages, 1 questions" in done.output
+    assert "Pages: 1. Questions: 1," in done.output
     assert "guide.md: skipped" in done.output
 
 
 def test_a_page_in_a_folder_of_questions_is_one_of_questions(imported: Callable[..., Result]) -> None:
     page = "# Disk quota\n\n## Raise it\n\nAsk.\n\n## Free some\n\nDelete.\n"
     done = imported(["kb"], kb__FAQ__disk_DOT_md=page, kb__guide__disk_DOT_md=page)
-    assert "1 pages, 2 questions" in done.output
+    assert "Pages: 1. Questions: 2," in done.output
     assert "guide/disk.md: skipped" in done.output
 
 

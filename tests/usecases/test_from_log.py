@@ -23,6 +23,9 @@ AgEAAoIBAQC7VJTUt9Us8cKj
 -----END PRIVATE KEY-----
 """
 KNOWN = {
+    "zh/roll/known.md": edition(
+        "已知", "## 解决办法\n\n照做。\n", kind="error", signatures="['the moon {int} is missing']"
+    ),
     "en/roll/known.md": edition(
         "Known", "## Fix\n\nDo it.\n", kind="error", signatures="['the moon {int} is missing']"
     ),
@@ -36,6 +39,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.content = write(folder / "content", KNOWN)
         self.data = folder / "data"
+        assert CliRunner().invoke(main, ["sync", "roll/known", "--content", str(self.content)]).exit_code == 0
 
     def new(self, *arguments: str, log: str = LOG) -> Result:
         environ = {"JIEDA_DATA": str(self.data), "JIEDA_SEMANTIC": "0"}

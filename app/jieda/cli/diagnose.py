@@ -19,19 +19,12 @@ from jieda.client.remote import Remote
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import Translations
-from jieda.log.lines import SEARCHED
+from jieda.log.lines import SEARCHED, is_binary, unpacker_of
 from jieda.presentation.annotations import FORMS
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_evidence, as_text
 from jieda.usecases.diagnose import diagnose_log, window
 
 CHUNK = 1 << 20
-UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"\x28\xb5\x2f\xfd": "zstdcat"}
-"""Programs that decompress a log, by its magic bytes."""
-WIDE = (b"\xff\xfe", b"\xfe\xff")
-"""Byte order marks of UTF-16."""
-NO_TEXT = bytes(set(range(32)) - set(b"\0\a\b\t\n\f\r\x1b"))
-HEAD, MOST_NO_TEXT = 1 << 12, 0.02
-"""Bytes examined at the start, and the share of control bytes that text may have; binaries have 4 to 15 hundredths."""
 SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
 """Confidences with exit code 0."""
 
@@ -144,15 +137,10 @@ def read_log(file: Path, limit: int) -> bytes:
 
 def _refuse_unreadable(beginning: bytes) -> None:
     """Raise click.UsageError for binary or compressed input, which would otherwise look like an unknown log."""
-    head = beginning[:HEAD]
-    controls = len(head) - len(head.translate(None, NO_TEXT))
-    if controls > MOST_NO_TEXT * len(head) and not head.startswith((*WIDE, *UNPACKERS)):
+    if unpacker := unpacker_of(beginning):
+        raise click.UsageError(f"the log is compressed; unpack it first: {unpacker} FILE | jieda diagnose")
+    if is_binary(beginning):
         raise click.UsageError("this is a binary file, not a text log")
-    for magic, unpacker in UNPACKERS.items():
-        if beginning.startswith(magic):
-            raise click.UsageError(
-                f"the log is compressed; unpack it first: {unpacker} FILE | jieda diagnose"
-            )
 
 
 def _uses_color() -> bool:

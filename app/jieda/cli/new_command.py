@@ -49,7 +49,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     force: bool,
     directories: tuple[Path, ...],
 ) -> None:
-    """Write skeletons of both editions of ID, <framework>/<slug>, into the (last) content directory.
+    """Write the skeleton of ID, <framework>/<slug>, into the (last) content directory, in each language that the
+    content has.
 
     With --from-log, ID can be left out. Every guess is named under `doubts`, and secrets in the log are masked. If an
     entry already explains the log, it is named and nothing is written: exit code 1.
@@ -63,7 +64,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if not entry_id or kind is None:
         raise click.UsageError("Name the ID and its --kind, or use --from-log.")
     with writing():
-        for path in write_skeletons(chosen[-1], load_corpus(chosen).taxonomy, entry_id, Kind(kind), today):
+        for path in write_skeletons(chosen[-1], load_corpus(chosen), entry_id, Kind(kind), today):
             click.echo(str(path))
 
 

@@ -29,6 +29,18 @@ _DECORATION = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "^~`│╭
 _AFTER = " \t│"
 _TAKEN_APART = re.compile(r"\r|\\n|%\|")
 
+_UNPACKERS = {
+    b"\x1f\x8b": "zcat",
+    b"BZh": "bzcat",
+    b"\xfd7zXZ": "xzcat",
+    b"\x28\xb5\x2f\xfd": "zstdcat",
+    b"PK\x03\x04": "unzip -p",
+}
+_WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
+_NO_TEXT = bytes(set(range(32)) - set(b"\0\a\b\t\n\f\r\x1b"))
+# Bytes examined at the start, and the share of control bytes that text may have; binaries have 4 to 15 hundredths.
+_HEAD, _MOST_NO_TEXT = 1 << 12, 0.02
+
 _PROCESS = re.compile(r"[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80})")
 _MOST_PREFIXES = 8
 
@@ -52,6 +64,18 @@ class FoldedLog:
     printed: Mapping[int, tuple[int, str]]
     processes: Mapping[str, int]
     margins: Mapping[int, tuple[int, str]]
+
+
+def unpacker_of(beginning: bytes) -> str:
+    """Return the program that decompresses a file that begins so; empty if the file is not compressed."""
+    return next((program for magic, program in _UNPACKERS.items() if beginning.startswith(magic)), "")
+
+
+def is_binary(beginning: bytes) -> bool:
+    """Return whether a file that begins so is no text, in any encoding."""
+    head = beginning[:_HEAD]
+    controls = len(head) - len(head.translate(None, _NO_TEXT))
+    return controls > _MOST_NO_TEXT * len(head) and not head.startswith(_WIDE)
 
 
 def physical_lines(text: str) -> list[str]:

@@ -89,7 +89,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class LogDraft:
-    """A draft entry: both editions and its sample, by path below a content directory."""
+    """A draft entry: its editions and its sample, by path below a content directory."""
 
     id: str
     files: Mapping[str, str]
@@ -167,9 +167,9 @@ def draft_files(  # noqa: PLR0913, PLR0917 - the parts of the files
     logs: tuple[str, ...],
     today: date,
 ) -> dict[str, str]:
-    """Return both editions of a draft and its samples, by path below a content directory."""
+    """Return the editions of a draft and its samples, by path below a content directory."""
     said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
-    texts = known_skeletons(content.corpus.taxonomy, entry_id, replace(known, doubts=said), today)
+    texts = known_skeletons(content.corpus, entry_id, replace(known, doubts=said), today)
     files = {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
     samples = zip(SAMPLES, logs, strict=False)
     return files | {f"samples/{entry_id}/{name}": text.removesuffix("\n") + "\n" for name, text in samples}

@@ -258,6 +258,17 @@ def test_a_packed_file_is_refused_though_it_does_not_say_so(packed: bytes, clien
     assert "解压" in details[1]
 
 
+def test_a_form_or_a_binary_file_is_no_log_without_errors(client: httpx.Client) -> None:
+    log = SAMPLE.read_bytes()
+    forms = [client.build_request("POST", "/api/v1/diagnose", files={"file": ("train.log", log)})]
+    for request in (*forms, client.build_request("POST", "/api/v1/diagnose", content=bytes(range(256)) * 20)):
+        answer = client.send(request)
+        assert_problem(answer, 415)
+        assert "curl --data-binary @train.log" in answer.json()["detail"]
+    wide = post(client, content=log.decode().encode("utf-16"))
+    assert wide.json()["matches"], "UTF-16 is text"
+
+
 def test_a_client_that_hangs_up_is_no_failure_of_ours(
     serve: Callable[..., httpx.Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -270,11 +281,6 @@ def test_a_client_that_hangs_up_is_no_failure_of_ours(
     (line,) = [line for line in caplog.messages if "/api/v1/diagnose" in line]
     assert " 499 " in line
     assert "Traceback" not in caplog.text
-
-
-def test_a_form_is_just_another_raw_text(client: httpx.Client) -> None:
-    answer = post_for_text(client, files={"log": SAMPLE.read_bytes()})
-    assert answer.text.startswith("1. ")
 
 
 def test_an_unknown_framework_is_refused_also_where_the_body_names_a_known_one(client: httpx.Client) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.markdown.links import SECTIONS
+from jieda.content.read.corpus import Corpus
 from jieda.content.read.forms import ENTRY_ID, FrontMatter
 from jieda.content.read.parse import edition_digest
 from jieda.entry import Kind, Language, Signature, Source, Validity
@@ -176,21 +177,21 @@ def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
         raise AuthoringError(f"framework {framework!r} is not in taxonomy.yaml, which has {known}")
 
 
-def known_skeletons(
-    taxonomy: Taxonomy, entry_id: str, known: KnownFailure, today: date
-) -> dict[Language, str]:
-    """Return both editions of a new entry, filled in with what is known, and stamped as in sync."""
+def known_skeletons(corpus: Corpus, entry_id: str, known: KnownFailure, today: date) -> dict[Language, str]:
+    """Return the editions of a new entry, in the languages of the content, filled in with what is known; two are
+    stamped as in sync."""
     framework = entry_id.partition("/")[0]
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", known.text))])
     signatures = tuple(Signature((line,)) for line in known.signatures)
     bodies = {}
-    for lang in Language:
+    for lang in corpus.languages:
         todo = _BODY[lang]["symptom"]
         log = f"{todo}\n\n{fence}text\n{known.text}\n{fence}"
         bodies[lang] = _skeleton_body(known.kind, lang).replace(todo, log, 1)
     editions = {}
     for lang, body in bodies.items():
-        front = _skeleton_front(taxonomy, framework, known.kind, lang, today)
+        front = _skeleton_front(corpus.taxonomy, framework, known.kind, lang, today)
+        twin = bodies.get(lang.other)
         front = replace(
             front,
             title=known.title,
@@ -199,7 +200,7 @@ def known_skeletons(
             signatures=signatures,
             symptoms=known.symptoms or (() if signatures else front.symptoms),
             source=known.sources or front.source,
-            synced_with=edition_digest(known.title, bodies[lang.other]),
+            synced_with=edition_digest(known.title, twin) if twin else "",
             doubts=known.doubts[lang],
         )
         editions[lang] = edition_text(front, body)
@@ -207,14 +208,15 @@ def known_skeletons(
 
 
 def write_skeletons(
-    directory: Path, taxonomy: Taxonomy, entry_id: str, kind: Kind, today: date
+    directory: Path, corpus: Corpus, entry_id: str, kind: Kind, today: date
 ) -> tuple[Path, ...]:
-    """Write both editions of a new entry into a content directory; return their paths. Raises AuthoringError, before
-    anything is written, for a bad id, an unknown framework, or an existing file."""
+    """Write a new entry into a content directory, in the languages of the content; return the paths of its editions.
+    Raises AuthoringError, before anything is written, for a bad id, an unknown framework, or an existing file."""
     framework, _, slug = entry_id.partition("/")
+    taxonomy = corpus.taxonomy
     check_id(taxonomy, entry_id)
     steps = []
-    for lang in Language:
+    for lang in corpus.languages:
         path = directory / lang / framework / f"{slug}.md"
         if os.path.lexists(path):
             raise AuthoringError(f"{path} is there already")

@@ -120,6 +120,12 @@ class Corpus:
         """All editions, sorted by id and language."""
         return (file for editions in self.by_id.values() for file in editions.values())
 
+    @property
+    def languages(self) -> tuple[Language, ...]:
+        """The languages of its editions, those of new entries, too; both if there are no entries."""
+        held = {lang for editions in self.by_id.values() for lang in editions}
+        return tuple(lang for lang in Language if lang in held or not held)
+
 
 def draft_files(by_id: Mapping[str, Editions]) -> tuple[str, ...]:
     """Return the paths of draft editions, in the order of their entries."""

@@ -27,7 +27,7 @@ from jieda.entry import Language, Problem
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt", "programs.yaml", "failures.yaml")
 BACKGROUND, BRAND = "background", "site"
 BRAND_TYPES = IMAGE_TYPES | {".svg"}
-LIKE_A_LANGUAGE = re.compile(r"(?:en|zh)[-_]\w+|cn|chs|chinese|english", re.IGNORECASE)
+LIKE_A_LANGUAGE = re.compile(r"(?!(?-i:en|zh)$)[a-z]{2}(?:[-_]\w+)?|chs|chinese|english", re.IGNORECASE)
 MAX_FILE_BYTES = 128 << 10
 """Maximum file size: any Markdown of it is parsed within two seconds. The longest shipped edition has 7 KiB."""
 MAX_OTHER_BYTES = 4 << 20
@@ -186,7 +186,7 @@ class _Walk:
             for item in sorted(items, key=lambda each: each.name):
                 if item.name.endswith(".yml") and f"{item.name[:-4]}.yaml" in SHARED_FILES:
                     self._complain(item.name, "place", f"is not read: name it {item.name[:-4]}.yaml")
-                elif LIKE_A_LANGUAGE.fullmatch(item.name) and item.is_dir():
+                elif LIKE_A_LANGUAGE.fullmatch(item.name) and any(Path(item.path).glob("*/*.md")):
                     self._complain(item.name, "place", "is not read: editions belong in en/ and zh/")
 
     def editions_and_images(self, language: str) -> Iterator[FoundFile]:

@@ -75,8 +75,7 @@ class GuardedEmbedder:
             raise NotEmbedded(self.failure)
         try:
             vectors = _checked(self._embedder.embed(texts, asked=asked), len(texts))
-        except Exception as error:
-            # A foreign encoder may raise anything; search by words still works.
+        except Exception as error:  # a foreign encoder may raise anything; search by words still works
             self._pause(error)
             raise NotEmbedded(self.failure) from error
         self.failure, self._rest = "", 0.0

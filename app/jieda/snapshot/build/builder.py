@@ -66,8 +66,8 @@ class BuildAbandoned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Result of a build. `changed`: the generation differs from the previous one. `lacks_vectors`: the embedder failed
-    for some entries."""
+    """Result of a build. `changed`: the generation differs from the previous one. `problems`: those that do not concern
+    drafts. `lacks_vectors`: the embedder failed for some entries."""
 
     generation: str
     changed: bool
@@ -185,9 +185,8 @@ class Builder:
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
         forget_old_facts(tools.resources, plan, reading)
         lacks_vectors = self._analyzers.embedder is not None and not all(row.meaning for row in rows.values())
-        built = Built(
-            plan.name, plan.name != before, len(rows), plan.header.problems, reading.folders, lacks_vectors
-        )
+        problems = tuple(each for each in plan.header.problems if not each.draft)
+        built = Built(plan.name, plan.name != before, len(rows), problems, reading.folders, lacks_vectors)
         self._last = LastBuild(built, reading, state, plan)
         return built
 

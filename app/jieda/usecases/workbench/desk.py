@@ -18,6 +18,7 @@ from jieda.content.authoring.writing import (
     patch_of,
 )
 from jieda.content.check.findings import Matches, SignatureFinder, SignatureHolders
+from jieda.content.read.corpus import Corpus
 from jieda.content.read.load import Loaded
 from jieda.content.read.parse import UnservableError, decode
 from jieda.diagnosis.facts import Events, event_finder
@@ -28,7 +29,6 @@ from jieda.feedback import today
 from jieda.log.formats import Formats, compile_formats
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
-from jieda.taxonomy import Taxonomy
 from jieda.usecases.from_log import clues_of, known_failure
 from jieda.usecases.gaps.redact import as_log, as_quoted, as_signature
 from jieda.usecases.judge import judge
@@ -131,9 +131,9 @@ def _text(where: str, content: bytes) -> str:
 UNNAMED = "new-error"
 
 
-def empty_draft(taxonomy: Taxonomy, framework: str, slug: str, kind: Kind, day: date) -> Draft:
+def empty_draft(corpus: Corpus, framework: str, slug: str, kind: Kind, day: date) -> Draft:
     """Return the skeleton that `jieda new` writes. `framework` must be in the taxonomy."""
-    texts = {lang: skeleton(taxonomy, framework, kind, lang, day) for lang in Language}
+    texts = {lang: skeleton(corpus.taxonomy, framework, kind, lang, day) for lang in corpus.languages}
     return Draft(f"{framework}/{slug}", texts)
 
 
@@ -156,9 +156,10 @@ def draft_from_log(
     slug, _ = SlugAllocator(each.partition("/")[2] for each in snapshot.library.ids).take(
         clues.name, "", "", UNNAMED
     )
-    draft = empty_draft(taxonomy, chosen, slug, Kind.ERROR, today())
+    corpus = material.loaded.corpus
+    draft = empty_draft(corpus, chosen, slug, Kind.ERROR, today())
     known = known_failure(clues, material.loaded)
-    texts = known_skeletons(taxonomy, draft.id, known, today()) if clues.line else draft.texts
+    texts = known_skeletons(corpus, draft.id, known, today()) if clues.line else draft.texts
     return Draft(draft.id, texts, tidied(text))
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from jieda.log.lines import SEARCHED, LogExtract
+from jieda.log.lines import SEARCHED, LogExtract, is_binary, unpacker_of
 from jieda.usecases.diagnose import extracted, window
 from jieda.usecases.service import Service
 from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, suggest_names
@@ -23,8 +23,8 @@ JSON_FRAME = 1024
 """Bytes around the text in a JSON body."""
 MAX_STRINGS, MAX_OUTSIDE = 100, 1024
 """A log and its metadata need a dozen strings and a few bytes between them."""
-COMPRESSED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh91AY&SY")
-"""Magic bytes of gzip, zip, zstd, xz and bzip2."""
+BEGINNING = 1 << 12
+"""Bytes by which text is told from other files."""
 BLOCK = 1 << 18
 """Bytes of a long log that are processed at a time."""
 CHARSETS = re.compile(
@@ -57,11 +57,14 @@ async def read_log(
     """
     if request.headers.get("content-encoding", "").strip().lower() not in {"identity", ""}:
         raise _compressed()
-    encoding = _encoding(request.headers.get("content-type", ""))
+    content_type = request.headers.get("content-type", "")
+    if content_type.lower().startswith("multipart/"):
+        raise HttpProblem(415, "problem.no_log")  # the headers of a form would be taken for lines of the log
+    encoding = _encoding(content_type)
     if not is_json(request):
         return await _read_raw(request, service, encoding), parameters.framework
     raw = await read_json_bytes(request, service.limits.log_bytes)
-    _check_uncompressed(raw)
+    _check_text(raw)
     body = await service.offload(partial(parse_body, raw, DiagnoseBody, encoding))
     request.state.lang = body.lang
     log = await service.offload(partial(extracted, service, body.text))
@@ -74,9 +77,9 @@ async def _read_raw(request: Request, service: Service, encoding: str) -> LogExt
     most = max(SEARCHED, service.limits.log_bytes)
 
     async def take(chunk: bytes) -> None:
-        if not taken.size:
-            _check_uncompressed(bytes(waiting[:16]) + chunk[:16])
         waiting.extend(chunk)
+        if not taken.size:
+            _check_text(bytes(waiting[:BEGINNING]))
         if taken.size + len(waiting) > service.limits.log_bytes and len(waiting) >= BLOCK:
             await service.offload(partial(taken.feed, bytes(waiting)))
             waiting.clear()
@@ -102,10 +105,12 @@ def _encoding(content_type: str) -> str:
     return name
 
 
-def _check_uncompressed(beginning: bytes) -> None:
-    """Raise HttpProblem for a compressed file, which would be read as garbage."""
-    if beginning.startswith(COMPRESSED):
+def _check_text(beginning: bytes) -> None:
+    """Raise HttpProblem for a compressed or binary file: read as text, it would look like a log without errors."""
+    if unpacker_of(beginning):
         raise _compressed()
+    if is_binary(beginning):
+        raise HttpProblem(415, "problem.no_log")
 
 
 def _compressed() -> HttpProblem:

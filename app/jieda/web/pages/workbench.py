@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -109,11 +110,14 @@ async def begin(request: Request, context: PageContext, form: Form, fields: Mapp
     taxonomy, kind = context.library.taxonomy, fields.get("kind", "")
     if form.framework not in taxonomy.framework or not ENTRY_ID.fullmatch(form.id):
         return await warn(request, context, replace(form, texts={}), context.t("bench.bad_id"))
-    if await context.site.service.offload(lambda: context.site.desk.open(form.id)):
+    service, desk = context.site.service, context.site.desk
+    if await service.offload(lambda: desk.open(form.id)):
         address = context.urls.workbench(context.lang, entry=form.id)
         return RedirectResponse(address, 303, {"Cache-Control": NO_STORE})
     chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
-    texts = empty_draft(taxonomy, form.framework, form.slug, chosen, today()).texts
+    with refuse_broken_content():
+        corpus = (await service.offload(partial(desk.material, context.served))).loaded.corpus
+    texts = empty_draft(corpus, form.framework, form.slug, chosen, today()).texts
     begun = replace(form, entry="", draft=form.id, texts=texts, opened={})
     return await show_bench(request, context, begun, ActionResult(begun=True))
 
