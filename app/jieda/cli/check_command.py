@@ -1,6 +1,5 @@
 """`jieda check`: all content problems, for people, editors and continuous integration."""
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,7 +10,7 @@ from typing import Any
 
 import click
 
-from jieda.cli.running import content_option, run
+from jieda.cli.running import content_option, print_json, run
 from jieda.content.check.everything import CheckReport, TriedAnswers, check_content, check_out
 from jieda.content.check.findings import HINTS
 from jieda.diagnosis.answers import Confidence
@@ -70,7 +69,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if revision:
         report = _answerable_for(report, chosen, revision, searches=searches)
     if as_json:
-        click.echo(json.dumps(_as_data(report, chosen, revision), ensure_ascii=False, indent=2))
+        print_json(_as_data(report, chosen, revision))
     else:
         wrong = set(report.wrong)
         for problem in report.problems:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from jieda.cli.asking import ask, local_client
-from jieda.cli.languages import lang_option, terminal_language
+from jieda.cli.languages import lang_option
 from jieda.cli.running import FORMATS, content_option, run, url_option
 from jieda.cli.tail import Tail
 from jieda.client.local import Local
@@ -64,7 +64,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     /,
     *,
     file: Path,
-    lang: str | None,
+    lang: Language,
     framework: str,
     form: str,
     name: str,
@@ -81,9 +81,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if explain and (form != "text" or url):
         raise click.UsageError("--explain cannot be combined with --format or --url")
     where = name or ("" if str(file) == "-" else str(file))
-    options = DiagnoseOptions(
-        Language(lang) if lang else terminal_language(), framework, form, where, explain
-    )
+    options = DiagnoseOptions(lang, framework, form, where, explain)
     client = Remote.at(url) if url else local_client(directories)
     if isinstance(client, Remote):
         log = read_log(file, SEARCHED)
@@ -155,11 +153,11 @@ def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[s
         log.feed(chunk)
     _refuse_empty(log.size)
     found = ask(diagnose_log(client.service, log.extract(), options.lang, options.framework))
-    t, told = client.shapers.translator(options.lang), client.shapers.of(found.snapshot, options.lang)
+    t, shaper = client.shapers.translator(options.lang), client.shapers.of(found.snapshot, options.lang)
     if options.form in FORMS:
-        answer = FORMS[options.form](told.diagnosis(found.diagnosis), t, options.where)
+        answer = FORMS[options.form](shaper.diagnosis(found.diagnosis), t, options.where)
     elif options.form == "json":
-        answer = told.diagnosis(found.diagnosis).model_dump_json(indent=2)
+        answer = shaper.diagnosis(found.diagnosis).model_dump_json(indent=2)
     elif options.explain:
         answer = as_evidence(found.diagnosis, t)
     else:

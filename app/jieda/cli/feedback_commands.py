@@ -1,12 +1,11 @@
 """`jieda gaps` and `jieda votes`: unanswered questions, readers' votes and other work for maintainers."""
 
-import json
 import os
 from datetime import datetime
 
 import click
 
-from jieda.cli.running import run
+from jieda.cli.running import print_json, run
 from jieda.errors import JiedaError
 from jieda.feedback import FeedbackStore, FeedbackUnusable
 from jieda.presentation.maintenance import as_data, as_text
@@ -43,7 +42,7 @@ def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: b
     if found.unreadable:
         raise JiedaError(f"{settings.data}: what was counted there cannot be read: {found.unreadable}")
     if as_json:
-        click.echo(json.dumps(as_data(found, str(settings.data), limit), ensure_ascii=False, indent=2))
+        print_json(as_data(found, str(settings.data), limit))
     else:
         click.echo(as_text(found, limit))
     # The server may be configured differently, so this only states the local setting.

@@ -9,14 +9,14 @@ from string import Template
 import click
 
 from jieda import git
-from jieda.cli.import_command import PAGE, ProgressBar, print_import
+from jieda.cli.import_command import PAGE, import_pages
 from jieda.cli.running import run, writing
 from jieda.content.authoring.source_text import sync_twins
 from jieda.content.markdown.links import slug
 from jieda.content.read.load import load_corpus
 from jieda.entry import Language
 from jieda.errors import JiedaError
-from jieda.importing.plan import ImportPlan, ImportRequest, plan_import
+from jieda.importing.plan import ImportRequest
 from jieda.importing.sources import ImportSources
 from jieda.places import DEPLOY
 
@@ -24,6 +24,7 @@ START = Path(__file__).parent / "start"
 ENTRY = "connection-refused"
 NAMES = {Language.EN: "{field} answers", Language.ZH: "{field} 问答"}
 FIELDS = {Language.EN: "Our service", Language.ZH: "我们的服务"}
+ABOUT = {Language.EN: "Questions about {}.", Language.ZH: "关于 {} 的问题。"}
 READMES = {Language.EN: "README.md", Language.ZH: "README.zh-CN.md"}
 AROUND = {
     "compose.yaml": START / "compose.yaml",
@@ -92,9 +93,12 @@ def command(  # noqa: PLR0913 - one parameter for each option
             sync_twins(load_corpus([directory / "content"]), [f"{folder}/{ENTRY}"])
     if as_repository:
         git.run(directory, "init", "--quiet")
-    found = _import(pages, directory / "content", folder, languages[0]) if pages else None
+    code = 0
+    if pages:
+        request = ImportRequest(ImportSources({}, pages, {}), (directory / "content",), folder)
+        code = import_pages(request, languages[0])
     click.echo(f"next: jieda serve --content {directory / 'content'}", err=True)
-    context.exit(1 if found and (found.empty or not found.rows) else 0)
+    context.exit(code)
 
 
 def _files(
@@ -103,11 +107,9 @@ def _files(
     """Yield paths below the directory with their contents."""
     values = {"field_id": folder, "today": datetime.now(UTC).date().isoformat()}
     for lang in Language:
-        values |= {f"title_{lang}": names[lang]}
-        values |= {f"name_{lang}": json.dumps(names[lang], ensure_ascii=False)}
-        values |= {f"field_{lang}": json.dumps(fields[lang], ensure_ascii=False)}
-    values["about_en"] = json.dumps(f"Questions about {fields[Language.EN]}.", ensure_ascii=False)
-    values["about_zh"] = json.dumps(f"关于 {fields[Language.ZH]} 的问题。", ensure_ascii=False)
+        values[f"title_{lang}"] = names[lang]
+        quoted = {"name": names[lang], "field": fields[lang], "about": ABOUT[lang].format(fields[lang])}
+        values |= {f"{key}_{lang}": json.dumps(text, ensure_ascii=False) for key, text in quoted.items()}
     made = {"content/taxonomy.yaml": START / "taxonomy.yaml"}
     made |= {f"content/{lang}/{folder}/{ENTRY}.md": START / f"entry.{lang}.md" for lang in languages}
     made |= {f"content/samples/{folder}/{ENTRY}/{log}": START / log for log in ("curl.log", "script.log")}
@@ -117,16 +119,6 @@ def _files(
     for path, template in (made | AROUND).items():
         # nginx and workflows use variables of their own, which stay.
         yield path, Template(template.read_text(encoding="utf-8")).safe_substitute(values)
-
-
-def _import(pages: tuple[Path, ...], content: Path, folder: str, shown: Language) -> ImportPlan:
-    """Draft entries from the questions on pages."""
-    request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)
-    found = plan_import(request, ProgressBar(shown))
-    with writing():
-        written = found.write(content)
-    print_import(found, shown, written)
-    return found
 
 
 def _folder_name(field: str) -> str:

@@ -1,6 +1,5 @@
 """`jieda mv`, `jieda fmt`, `jieda stats` and `jieda sync`: maintenance of many entries."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from jieda.cli.running import content_option, run, writing
+from jieda.cli.running import content_option, print_json, run, writing
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
@@ -114,11 +113,9 @@ def stats(as_json: bool, day: datetime | None, directories: tuple[Path, ...]) ->
     today = day.date() if day else datetime.now(UTC).date()
     figures = figures_of(Loaded(content_directories(directories)).corpus, today)
     if as_json:
-        data = {"on": today.isoformat(), **asdict(figures)}
-        click.echo(json.dumps(data, ensure_ascii=False, indent=2))
-        return
-    for line in _table(figures):
-        click.echo(line)
+        print_json({"on": today.isoformat(), **asdict(figures)})
+    else:
+        click.echo("\n".join(_table(figures)))
 
 
 def _table(figures: ContentFigures) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Runs one or all commands as the group `jieda` and turns errors into messages; also defines options that many commands
 share: the content or the server to query."""
 
+import json
 import logging
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,11 @@ from jieda.version import VERSION
 
 FORMATS = ("text", "json", "summary", "github", "gitlab")
 """Output formats of a diagnosis."""
+
+
+def print_json(data: object) -> None:
+    """Print data as indented JSON."""
+    click.echo(json.dumps(data, ensure_ascii=False, indent=2))
 
 
 @contextmanager

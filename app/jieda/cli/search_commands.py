@@ -11,7 +11,7 @@ import click
 
 from jieda.api import language_of
 from jieda.cli.asking import ask, client_of
-from jieda.cli.languages import lang_option, terminal_language
+from jieda.cli.languages import lang_option
 from jieda.cli.running import content_option, run, url_option
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
@@ -57,7 +57,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     /,
     *,
     words: tuple[str, ...],
-    lang: str | None,
+    lang: Language | None,
     limit: int,
     verbatim: bool,
     as_json: bool,
@@ -68,7 +68,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     """Search the content; exit with 1 if nothing is found."""
     # Invalid UTF-8 arrives as lone surrogates, which JSON cannot hold.
     query = " ".join(words).encode("utf-8", "replace").decode()
-    shown = Language(lang) if lang else language_of(query)
+    shown = lang or language_of(query)
     filters = Filters(**chosen)
     client = client_of(url, directories)
     found = ask(client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
@@ -144,17 +144,16 @@ def read(  # noqa: PLR0913 - one parameter for each option
     /,
     *,
     entry_id: str,
-    lang: str | None,
+    lang: Language,
     section: str,
     as_json: bool,
     url: str,
     directories: tuple[Path, ...],
 ) -> None:
     """Print the entry ID, <framework>/<slug>, as Markdown; exit with 1 if there is none."""
-    shown = Language(lang) if lang else terminal_language()
     client = client_of(url, directories)
     try:
-        entry = ask(client.read(entry_id, shown))
+        entry = ask(client.read(entry_id, lang))
     except UnknownEntry:
         click.echo(f"jieda: no entry {entry_id!r}; find one with jieda search", err=True)
         context.exit(1)

@@ -16,7 +16,7 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.content.authoring.edition_text import KnownFailure
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
-from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
+from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.diagnosis.facts import WordReader
 from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import SlugAllocator, finders_of, shape_of
@@ -120,19 +120,14 @@ def _answering_entry(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, f
     return best.entry.id if best and not answer.weak and best.score >= COVERED else ""
 
 
-def _main_error(diagnosis: Diagnosis) -> LogError | None:
-    return diagnosis.root or next(iter(diagnosis.errors), None)
-
-
 def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
     """Return the shape of the root error, or of a wrapper error where the thread quotes no other; without any error,
     its suspicious lines."""
-    root = _main_error(diagnosis)
-    if root is None:
+    error = diagnosis.main_error
+    if error is None:
         is_trouble = thread.quotes and diagnosis.verdict is not Verdict.NO_ERROR
         return diagnosis.query[:SHAPE_CHARS] if is_trouble else ""
-    name = root.type.rpartition(".")[2]
-    line = f"{name}: {root.message}" if name and root.message else name or root.message
+    line = ": ".join(filter(None, (error.type.rpartition(".")[2], error.message)))
     return NUMBER.sub("{int}", shape_of(line))
 
 
@@ -196,8 +191,8 @@ def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tu
         reader = WordReader(searcher.analyzer, searcher.glossary)
         pairs = _pairs_sharing_words([meaning(text, reader) for text in texts])
     for one, other in pairs:
-        types = {found.type for each in (read[one], read[other]) if (found := _main_error(each.diagnosis))}
-        if len(types) < 2:
+        errors = (read[one].diagnosis.main_error, read[other].diagnosis.main_error)
+        if len({error.type for error in errors if error}) < 2:
             yield one, other
 
 
@@ -220,7 +215,8 @@ class Drafter:
 
     def draft(self, group: ThreadGroup) -> ThreadDraft:
         """Create the draft of a group from its first thread, tested on the logs of all."""
-        title, first = group.first.thread.title[:MAX_TITLE_CHARS].strip(), group.first
+        first = group.first
+        title = first.thread.title[:MAX_TITLE_CHARS].strip()
         clues = clues_of(first.thread.logs, first.diagnosis, self._content, strangers=self._strangers(group))
         slug, named = self._slugs.take(title, title, "", clues.name or "question")
         entry_id = f"{self._framework}/{slug}"
@@ -228,7 +224,7 @@ class Drafter:
         known = KnownFailure(
             title=masked_for_others(title),
             topics=self._topics.find(title),
-            error_types=clues.error_types if is_error else (),
+            error_types=clues.error_types,
             signatures=clues.signatures,
             text=clues.line,
             doubts={},

@@ -146,3 +146,8 @@ class Diagnosis:
     def root(self) -> LogError | None:
         """The root failure: the first one that wraps no other. Those after it are mostly its consequences."""
         return next(iter(self.roots), None)
+
+    @property
+    def main_error(self) -> LogError | None:
+        """The root failure; the first wrapper where the text has no other."""
+        return self.root or next(iter(self.errors), None)

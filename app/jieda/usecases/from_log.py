@@ -49,7 +49,7 @@ def clues_of(
     """Return the clues of a log with its diagnosis. Signatures must not match samples of entries other than
     `entry_id`, nor `strangers`."""
     # A wrapper alone gives a name but no signature, which would match every crash.
-    failure = diagnosis.root or next(iter(diagnosis.errors), None)
+    failure = diagnosis.main_error
     error, message = (failure.type, failure.message) if failure else ("", _loudest(log, content))
     if message and error in {family.name for family in content.vocabulary.logs.failures.families}:
         # For a failure that is not an exception, the name of its family is not part of the log.
