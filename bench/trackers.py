@@ -33,11 +33,9 @@ def outcomes(directory: Path, means: Analyzers, folder: Path) -> tuple[int, dict
     not, and only weak hits or possible matches are named; `wrong`: another entry is named as sure.
     """
     bench = Bench([directory], folder, means)
-    judged = read_judged(FILE)
-    ranked = bench.search_all(judged)
     told = {}
-    for one, listed in zip(judged, ranked, strict=True):
-        said = bench.diagnose(one)
+    for one in read_judged(FILE):
+        listed, said = bench.search(one), bench.diagnose(one)
         if said.right and said.grade in SURE:
             told[one.id] = "right"
         elif 1 <= listed.rank <= FIRST_FIVE or said.rank:

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 from jieda.evaluation import figures as evaluate
-from jieda.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Bench, Judged, Ranked
+from jieda.evaluation.figures import DIAGNOSED_KINDS, FOUND, SEARCHED_KINDS, WEAK, Answered, Bench, Judged
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support.server import ROOT
@@ -132,18 +132,18 @@ def figures(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> F
     def measure(path: Path, *, hidden: bool = True) -> dict[tuple[str, str, str], float]:
         queries = evaluate.read_judged(path)
         searched = [one for one in queries if one.kind in SEARCHED_KINDS]
-        negative = bench.search_all(one for one in queries if one.kind == "negative")
-        full = bench.search_all(searched)
+        negative = [bench.search(one) for one in queries if one.kind == "negative"]
+        full = [bench.search(one) for one in searched]
         measured = _by_group("full", full) | _of_negatives(full, negative)
         if hidden:
-            across = bench.search_all((one for one in searched if one.lang != "mixed"), hidden=True)
+            across = [bench.search(one, hidden=True) for one in searched if one.lang != "mixed"]
             measured |= _by_group("hidden", across)
         return measured
 
     return measure
 
 
-def _by_group(name: str, results: tuple[Ranked, ...]) -> dict[tuple[str, str, str], float]:
+def _by_group(name: str, results: list[Answered]) -> dict[tuple[str, str, str], float]:
     groups = {"all": list(results), "cross": [one for one in results if one.judged.cross]}
     for one in results:
         groups.setdefault(one.judged.kind, []).append(one)
@@ -151,19 +151,16 @@ def _by_group(name: str, results: tuple[Ranked, ...]) -> dict[tuple[str, str, st
     measured = {}
     for group, members in groups.items():
         found = evaluate.compute_figures(members)
-        measured[name, group, "right_first"] = found.right_first
-        measured[name, group, "in_five"] = found.in_five
+        measured[name, group, "right_first"] = found["right_first"]
+        measured[name, group, "in_five"] = found["in_five"]
     return measured
 
 
-def _of_negatives(
-    full: tuple[Ranked, ...], negative: tuple[Ranked, ...]
-) -> dict[tuple[str, str, str], float]:
+def _of_negatives(full: list[Answered], negative: list[Answered]) -> dict[tuple[str, str, str], float]:
     right = [one for one in full if one.rank == 1]
     return {
-        ("full", "all", "negatives weak"): sum(o.weak or not o.found for o in negative)
-        / (len(negative) or 1),
-        ("full", "all", "right not weak"): sum(not one.weak for one in right) / (len(right) or 1),
+        ("full", "all", "negatives weak"): sum(one.grade != FOUND for one in negative) / (len(negative) or 1),
+        ("full", "all", "right not weak"): sum(one.grade != WEAK for one in right) / (len(right) or 1),
     }
 
 

@@ -1,19 +1,15 @@
 """`jieda eval`: metrics of search and diagnosis over judged queries."""
 
-import json
 import os
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from jieda.cli.running import content_option, run
-from jieda.evaluation import figures as evaluate
-from jieda.evaluation.figures import Bench, DiagnosedQuery, Ranked
+from jieda.cli.running import content_option, print_json, run
+from jieda.evaluation.figures import NEGATIVE, SEARCHED_KINDS, Bench, full_report, read_judged
 from jieda.settings import Settings, content_directories
 from jieda.snapshot.snapshot import Analyzers, dictionary_of, embedder_of
 
@@ -47,60 +43,31 @@ def command(
     Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis. The last
     table says how often each grade of sureness was right.
     """
-    read = (one for file in files for one in evaluate.read_judged(file))
-    judged = [one for one in read if not (hide_lang and one.lang == "mixed")]
+    judged = [one for file in files for one in read_judged(file)]
+    if hidden := bool(hide_lang):
+        judged = [one for one in judged if one.lang != "mixed"]
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
         settings = Settings.load(os.environ)
-        means = Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, Path(folder)))
-        bench = Bench(content_directories(directories), Path(folder), means)
-        searched = [one for one in judged if one.kind in evaluate.SEARCHED_KINDS]
-        negatives = [one for one in judged if one.kind == "negative"]
-        ranked, negative = (bench.search_all(each, hidden=bool(hide_lang)) for each in (searched, negatives))
-        diagnosed = () if hide_lang else tuple(map(bench.diagnose, judged))
-        report = _report(ranked, negative, diagnosed)
-        click.echo(json.dumps(report, indent=2) if as_json else "\n".join(_table(report)))
+        analyzers = Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, Path(folder)))
+        bench = Bench(content_directories(directories), Path(folder), analyzers)
+        searched = [
+            bench.search(one, hidden=hidden) for one in judged if one.kind in {*SEARCHED_KINDS, NEGATIVE}
+        ]
+        report = full_report(searched, [] if hidden else [*map(bench.diagnose, judged)])
+        if as_json:
+            print_json(report)
+        else:
+            click.echo("\n".join(_table(report)))
         if failures:
-            click.echo("\n".join(bench.misses(ranked, hidden=bool(hide_lang))))
-
-
-def _report(
-    ranked: Sequence[Ranked], negative: Sequence[Ranked], diagnosed: Sequence[DiagnosedQuery]
-) -> dict[str, Any]:
-    report: dict[str, Any] = {
-        "search": {"all": asdict(evaluate.compute_figures(ranked))}
-        | {key: asdict(value) for key, value in evaluate.figures_by(ranked, lambda one: one.kind).items()}
-        | {key: asdict(value) for key, value in evaluate.figures_by(ranked, lambda one: one.lang).items()},
-        "nothing fits": {
-            "negatives": len(negative),
-            "negatives called weak or empty": _share(negative, lambda one: one.weak or not one.found),
-            "right answers called weak": _share(
-                [one for one in ranked if one.rank == 1], lambda one: one.weak
-            ),
-        },
-    }
-    if diagnosed:
-        report["diagnosis"] = {
-            kind: _diagnosis_row([one for one in diagnosed if one.judged.kind == kind])
-            for kind in evaluate.DIAGNOSED_KINDS
-        }
-        report["sureness"] = evaluate.sureness(diagnosed)
-    return report
-
-
-def _share(results: Sequence[Ranked], holds: Callable[[Ranked], bool]) -> float:
-    return sum(map(holds, results)) / len(results) if results else 0.0
-
-
-def _diagnosis_row(diagnosed: Sequence[DiagnosedQuery]) -> dict[str, Any]:
-    confidence = Counter(one.grade if one.found else "none" for one in diagnosed)
-    return asdict(evaluate.compute_figures(diagnosed)) | {"confidence": confidence}
+            ranked = [one for one in searched if one.judged.kind != NEGATIVE]
+            click.echo("\n".join(bench.misses(ranked, hidden=hidden)))
 
 
 FIGURES = ("queries", "right_first", "in_five", "mrr", "zero_results")
 
 
 def _table(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the report as a table; columns are named as in `evaluate.Figures`."""
+    """Yield the report as a table; its columns are those of `compute_figures`."""
     yield f"{'search':<14}" + "".join(f"{name:>13}" for name in FIGURES)
     yield from _rows(report["search"])
     yield ""

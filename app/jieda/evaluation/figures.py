@@ -1,10 +1,12 @@
 """Runs judged queries through the search and diagnosis that every surface offers, and computes the figures."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 from jieda.analysis.pipeline import Glossary
 from jieda.content.library import Library
@@ -12,7 +14,7 @@ from jieda.content.read.load import load_library
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.errors import JiedaError
-from jieda.search.answers import SearchRequest
+from jieda.search.answers import SearchAnswer, SearchRequest
 from jieda.search.index.document import Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
@@ -25,13 +27,17 @@ from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.watch.follow import Follower
 from jieda.usecases.judge import search_and_judge
 
+NEGATIVE = "negative"
+"""The kind of queries that no entry answers."""
 SEARCHED_KINDS = ("question", "error", "paraphrase")
-DIAGNOSED_KINDS = ("error", "traceback", "negative")
+DIAGNOSED_KINDS = ("error", "traceback", NEGATIVE)
 FOUND, WEAK = "found", "weak"
 GRADES = (*map(str, Confidence), FOUND, WEAK)
 """Grades of an answer, surest first: the confidence of an entry that explains a text, or the grade of search hits."""
 FIRST_FIVE = 5
 DEPTH = 50
+SHOWN_INSTEAD = 3
+EXPLAINED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +55,20 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """The result of a query: `rank` of the first right entry from 1, or 0; `found`: ids, best first."""
+class Answered:
+    """The answer to a query. `found`: ids that a search found, or that explain the text in a diagnosis, best first.
+    `grade`, one of GRADES, is that of the first entry shown, and `right` whether it is a right one; empty without any.
+    """
 
     judged: Judged
-    rank: int
-    found: tuple[str, ...]
-    weak: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnosedQuery:
-    """The result of a diagnosed text: as `Ranked`, for the matches. `grade`, one of GRADES, is that of the first entry,
-    and `right` whether it is the right one; the grade is empty if there is no entry."""
-
-    judged: Judged
-    rank: int
     found: tuple[str, ...]
     grade: str
     right: bool
 
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Shares between 0 and 1, over `queries` queries."""
-
-    queries: int
-    right_first: float
-    in_five: float
-    mrr: float
-    """Mean of 1/rank of the first right entry, 0 if there is none."""
-    zero_results: float
+    @property
+    def rank(self) -> int:
+        """The rank of the first right one of `found`, from 1; 0 if there is none."""
+        return rank_of(self.found, self.judged.expected)
 
 
 def read_judged(path: Path) -> tuple[Judged, ...]:
@@ -110,43 +99,66 @@ def rank_of(found: Sequence[str], expected: Iterable[str]) -> int:
     return next((place for place, one in enumerate(found, 1) if one in wanted), 0)
 
 
-def sureness(results: Sequence[DiagnosedQuery]) -> dict[str, dict[str, float]]:
+def compute_figures(answers: Sequence[Answered]) -> dict[str, float]:
+    """Compute the figures of some answers, shares between 0 and 1; all zero for none. `mrr` is the mean of 1/rank, 0
+    where no right entry was found."""
+    ranks = [one.rank for one in answers]
+    return {
+        "queries": len(ranks),
+        "right_first": _share(rank == 1 for rank in ranks),
+        "in_five": _share(1 <= rank <= FIRST_FIVE for rank in ranks),
+        "mrr": sum(1 / rank for rank in ranks if rank) / (len(ranks) or 1),
+        "zero_results": _share(not one.found for one in answers),
+    }
+
+
+def sureness(diagnosed: Sequence[Answered]) -> dict[str, dict[str, float]]:
     """Return how often each grade was right, over all texts and over those about a failure; any answer to a text that
     no entry is about is wrong."""
     rows: dict[str, dict[str, float]] = {}
     for grade in GRADES:
-        given = [one for one in results if one.grade == grade]
-        failures = [one.right for one in given if one.judged.kind in DIAGNOSED_KINDS]
+        given = [one for one in diagnosed if one.grade == grade]
+        failures = [one for one in given if one.judged.kind in DIAGNOSED_KINDS]
         if given:
             rows[grade] = {
                 "answers": len(given),
-                "right": sum(one.right for one in given) / len(given),
+                "right": _share(one.right for one in given),
                 "failures": len(failures),
-                "failures_right": sum(failures) / (len(failures) or 1),
+                "failures_right": _share(one.right for one in failures),
             }
     return rows
 
 
-def compute_figures(results: Sequence[Ranked | DiagnosedQuery]) -> Figures:
-    """Compute the figures of some results; all zero for none."""
-    count = len(results) or 1
-    return Figures(
-        queries=len(results),
-        right_first=sum(one.rank == 1 for one in results) / count,
-        in_five=sum(1 <= one.rank <= FIRST_FIVE for one in results) / count,
-        mrr=sum(1 / one.rank for one in results if one.rank) / count,
-        zero_results=sum(not one.found for one in results) / count,
-    )
+def full_report(searched: Sequence[Answered], diagnosed: Sequence[Answered]) -> dict[str, Any]:
+    """Return all figures in the form of `jieda eval --json`; `diagnosed` may be empty."""
+    negatives = [one for one in searched if one.judged.kind == NEGATIVE]
+    ranked = [one for one in searched if one.judged.kind != NEGATIVE]
+    groups = {"all": ranked}
+    for field in ("kind", "lang"):
+        for one in sorted(ranked, key=lambda one: getattr(one.judged, field)):
+            groups.setdefault(getattr(one.judged, field), []).append(one)
+    report: dict[str, Any] = {
+        "search": {name: compute_figures(group) for name, group in groups.items()},
+        "nothing fits": {
+            "negatives": len(negatives),
+            "negatives called weak or empty": _share(one.grade != FOUND for one in negatives),
+            "right answers called weak": _share(one.grade == WEAK for one in ranked if one.rank == 1),
+        },
+    }
+    if diagnosed:
+        rows = {kind: [one for one in diagnosed if one.judged.kind == kind] for kind in DIAGNOSED_KINDS}
+        report["diagnosis"] = {
+            kind: compute_figures(row)
+            | {"confidence": Counter(one.grade if one.found else "none" for one in row)}
+            for kind, row in rows.items()
+        }
+        report["sureness"] = sureness(diagnosed)
+    return report
 
 
-def figures_by(results: Sequence[Ranked], key: Callable[[Judged], str]) -> dict[str, Figures]:
-    """Compute figures by `key` of the query, in alphabetical order."""
-    values = sorted({key(one.judged) for one in results})
-    return {value: compute_figures([one for one in results if key(one.judged) == value]) for value in values}
-
-
-SHOWN_INSTEAD = 3
-EXPLAINED = 8
+def _share(holds: Iterable[bool]) -> float:
+    values = list(holds)
+    return sum(values) / (len(values) or 1)
 
 
 def build_index(
@@ -170,43 +182,40 @@ class Bench:
         self._snapshot = follower.snapshot
         self._without: dict[Language, Searcher] = {}
 
-    def search_all(self, judged: Iterable[Judged], *, hidden: bool = False) -> tuple[Ranked, ...]:
-        """Search every query over all editions as every surface does; if `hidden`, only over those in the other
-        language, which raises JiedaError if there are none."""
-        results = []
-        for one in judged:
-            request = SearchRequest(one.query, display_language(one), limit=DEPTH)
-            if hidden:
-                answer = self._other_language(Language(one.lang)).search(request)
-            else:
-                answer = search_and_judge(self._snapshot, request)[1]
-            found = tuple(hit.entry.id for hit in answer.hits)
-            results.append(Ranked(one, rank_of(found, one.expected), found, answer.weak))
-        return tuple(results)
+    def search(self, judged: Judged, *, hidden: bool = False) -> Answered:
+        """Search all editions as every surface does; if `hidden`, only those in the other language. Raises JiedaError
+        if there are none."""
+        request = SearchRequest(judged.query, display_language(judged), limit=DEPTH)
+        if hidden:
+            answer = self._other_language(Language(judged.lang)).search(request)
+        else:
+            _, answer = search_and_judge(self._snapshot, request)
+        found = _listed(answer)
+        return Answered(judged, found, _grade(answer), rank_of(found, judged.expected) == 1)
 
-    def diagnose(self, judged: Judged) -> DiagnosedQuery:
-        """Diagnose a text as every surface does."""
-        found, answer = search_and_judge(
-            self._snapshot, SearchRequest(judged.query, display_language(judged))
-        )
-        ids = tuple(match.entry.id for match in found.matches)
-        listed = [hit.entry.id for hit in answer.hits] if "\n" not in judged.query.strip() else []
-        grade = found.confidence or ((WEAK if answer.weak else FOUND) if listed else "")
-        right = rank_of([*ids, *listed], judged.expected) == 1
-        return DiagnosedQuery(judged, rank_of(ids, judged.expected), ids, grade, right)
+    def diagnose(self, judged: Judged) -> Answered:
+        """Diagnose a text as every surface does; hits of a search are shown with one of a single line."""
+        request = SearchRequest(judged.query, display_language(judged))
+        diagnosis, answer = search_and_judge(self._snapshot, request)
+        found = tuple(match.entry.id for match in diagnosis.matches)
+        grade, shown = str(diagnosis.confidence or ""), found
+        if "\n" not in judged.query.strip():
+            grade, shown = grade or _grade(answer), found + _listed(answer)
+        return Answered(judged, found, grade, rank_of(shown, judged.expected) == 1)
 
-    def misses(self, ranked: Sequence[Ranked], *, hidden: bool) -> Iterator[str]:
+    def misses(self, ranked: Iterable[Answered], *, hidden: bool) -> Iterator[str]:
         """Yield a block for each query whose right entry isn't first: the entries found instead, and their scores."""
-        for one in (one for one in ranked if one.rank != 1):
-            yield f"{one.judged.id} [{one.judged.kind}, {one.judged.lang}] {one.judged.query[:160]!r}"
-            yield f"  expected {', '.join(one.judged.expected)}: " + (
-                f"place {one.rank}" if one.rank else "not found"
-            )
-            searcher = self._other_language(Language(one.judged.lang)) if hidden else self._snapshot.searcher
+        for one in ranked:
+            if one.rank == 1:
+                continue
+            judged, place = one.judged, f"place {one.rank}" if one.rank else "not found"
+            yield f"{judged.id} [{judged.kind}, {judged.lang}] {judged.query[:160]!r}"
+            yield f"  expected {', '.join(judged.expected)}: {place}"
+            searcher = self._other_language(Language(judged.lang)) if hidden else self._snapshot.searcher
             right = [one.found[one.rank - 1]] if one.rank else []
             for entry_id in [*one.found[:SHOWN_INSTEAD], *right]:
                 yield f"  {entry_id}"
-                for part in searcher.explain(one.judged.query, entry_id)[:EXPLAINED]:
+                for part in searcher.explain(judged.query, entry_id)[:EXPLAINED]:
                     yield f"    {part.score:6.2f} {part.label} ({part.source}, {part.zone}, {part.term})"
 
     def _other_language(self, lang: Language) -> Searcher:
@@ -224,3 +233,12 @@ class Bench:
                 library, index, analyzer, glossary, embedder, dictionary=dictionary
             )
         return self._without[lang]
+
+
+def _listed(answer: SearchAnswer) -> tuple[str, ...]:
+    return tuple(hit.entry.id for hit in answer.hits)
+
+
+def _grade(answer: SearchAnswer) -> str:
+    """Return the grade of the hits of a search; empty without any."""
+    return (WEAK if answer.weak else FOUND) if answer.hits else ""
