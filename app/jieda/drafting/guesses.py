@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import TokenKind
@@ -36,16 +37,13 @@ class SlugAllocator:
         """Return a slug from the English title, an anchor, or the Latin words of the Chinese title; and False if it had
         to be made from `fallback`."""
         candidates = (words_of(title_en), words_of(anchor), words_of(title_zh))
-        telling = next((each for each in candidates if len("".join(each)) >= 4), None)
-        wanted = _joined(telling or (*words_of(fallback), *words_of(title_zh)) or ("entry",))
-        return self._free(wanted), telling is not None
-
-    def _free(self, wanted: str) -> str:
-        slug, number = wanted, 2
+        named = next((each for each in candidates if len("".join(each)) >= 4), None)
+        wanted = slug = _joined(named or (*words_of(fallback), *words_of(title_zh)) or ("entry",))
+        numbers = count(2)
         while slug in self._taken:
-            slug, number = f"{wanted}-{number}", number + 1
+            slug = f"{wanted}-{next(numbers)}"
         self._taken.add(slug)
-        return slug
+        return slug, named is not None
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -73,8 +71,8 @@ LOGS = frozenset(
 )
 """Info strings of code blocks that quote a terminal."""
 
-_NAMED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Fault|Failure)\b\s*(?::|$)")
-_SAID = re.compile(
+_EXCEPTION_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Fault|Failure)\b\s*(?::|$)")
+_ERROR_WORDS = re.compile(
     r"(?:\b(?:error|fatal|panic|abort(?:ed|ing)?|failed|failure|exception|segfault|segmentation fault)\b\s*[:\]!(]"
     r"|^(?:error|fatal|failed|cannot|could not|unable to|no such|undefined|invalid)\b)",
     re.IGNORECASE,
@@ -88,8 +86,8 @@ _COMMAND = re.compile(
 _STAMP = re.compile(
     r"^\W*(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\S*\W+|^\((?:\w+ )?pid=[^)]*\)\s*"
 )
-_QUOTED = re.compile(r'`([^`]{8,})`|"([^"]{8,})"|“([^”]{8,})”|「([^」]{8,})」')
-_GIVEN = re.compile(r"""(?<![\w"'])(?:"[^"\n]{1,80}"|'[^'\n]{1,80}')(?![\w"'])""")
+_QUOTED_PHRASE = re.compile(r'`([^`]{8,})`|"([^"]{8,})"|“([^”]{8,})”|「([^」]{8,})」')
+_QUOTED_VALUE = re.compile(r"""(?<![\w"'])(?:"[^"\n]{1,80}"|'[^'\n]{1,80}')(?![\w"'])""")
 _VALUES = (
     (re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?"), "{addr}"),
     (re.compile(r"0x[0-9a-fA-F]+"), "{hex}"),
@@ -117,14 +115,15 @@ def propose_signatures(
 def signatures_of(lines: Iterable[str], samples: Sequence[Sample]) -> Iterator[str]:
     """Yield lines of error text with placeholders for values; without those that are not specific or that one of
     `samples` has."""
-    for line in lines:
-        if (signature := shape_of(line)) and not _matches_any(signature, samples):
+    for signature in filter(None, map(shape_of, lines)):
+        line = compile_signature_line(signature)
+        if not any(line.matches(sample.text) for sample in samples):
             yield signature
 
 
 def _from_title(title: str) -> Iterator[str]:
     """Yield the phrases that a title quotes; else its part that starts like an exception."""
-    quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(title)]
+    quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED_PHRASE.finditer(title)]
     phrases = [text for text in quoted if len(text.split()) > 1 and not has_han(text)]
     if phrases:
         yield from phrases
@@ -141,8 +140,8 @@ def _from_code(answer: str) -> Iterator[str]:
             continue
         lines = [_STAMP.sub("", line).strip() for line in block.content.split("\n")]
         kept = [line for line in lines if line and not _FRAME.match(line) and not _COMMAND.match(line)]
-        named = [line for line in kept if _NAMED.match(line)]
-        yield from named[-1:] or [line for line in kept if _SAID.search(line)][:2]
+        named = [line for line in kept if _EXCEPTION_LINE.match(line)]
+        yield from named[-1:] or [line for line in kept if _ERROR_WORDS.search(line)][:2]
 
 
 def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
@@ -151,9 +150,8 @@ def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
         if block.kind in {"fence", "code_block"}:
             yield block
         elif block.kind == "blockquote":
-            yield from (
-                child for child in block.children if child.kind == "paragraph" and _SAID.search(child.content)
-            )
+            paragraphs = (child for child in block.children if child.kind == "paragraph")
+            yield from (each for each in paragraphs if _ERROR_WORDS.search(each.content))
         yield from _code(block.children)
 
 
@@ -166,7 +164,7 @@ def shape_of(line: str) -> str:
         text = text.rpartition(" ")[0]
     text = text.replace("{", "{{").replace("}", "}}")
     # A quotation distinguishes an exception; in any other message it is a value, unless nothing else would be left.
-    opened = "" if _NAMED.match(line) else _GIVEN.sub("{quoted}", text)
+    opened = "" if _EXCEPTION_LINE.match(line) else _QUOTED_VALUE.sub("{quoted}", text)
     return (opened != text and _specific(opened)) or _specific(text)
 
 
@@ -184,11 +182,6 @@ def is_specific(line: str) -> bool:
         return compile_signature_line(line).specific
     except SignatureSyntaxError:
         return False
-
-
-def _matches_any(signature: str, samples: Sequence[Sample]) -> bool:
-    line = compile_signature_line(signature)
-    return any(line.matches(sample.text) for sample in samples)
 
 
 ENOUGH_WEIGHT = 6.0
@@ -216,15 +209,15 @@ class TagFinder:
         """Return the ids of the tags that fit best, at most two; none if nothing fits well."""
         terms = self._terms(text)
         scores: dict[str, float] = {}
-        told: list[str] = []
+        fitting: list[str] = []
         for tag, words in self._words.items():
             shared, named = terms & words, terms & self._names[tag]
             scores[tag] = math.fsum(self._weight[term] * (2 if term in named else 1) for term in shared)
             if named or len(shared) > 1:
-                told.append(tag)
+                fitting.append(tag)
         least = max(ENOUGH_WEIGHT, 0.7 * max(scores.values(), default=0.0))
-        fit = (tag for tag in told if scores[tag] >= least)
-        return tuple(sorted(fit, key=lambda tag: -scores[tag])[:MOST_TAGS])
+        best = sorted(fitting, key=lambda tag: -scores[tag])[:MOST_TAGS]
+        return tuple(tag for tag in best if scores[tag] >= least)
 
     def _terms(self, *texts: str) -> set[str]:
         tokens = (token for text in texts for token in self._analyzer.analyze(text).tokens)

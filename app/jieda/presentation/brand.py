@@ -1,7 +1,6 @@
 """Branding: the forms of the site's name, and the colours of its style sheet."""
 
 import re
-from collections.abc import Iterator
 from itertools import groupby
 
 from jieda.colors import DARK_GROUNDS, READABLE, lowest_contrast, mix
@@ -46,9 +45,9 @@ def style_sheet(site: SiteTexts) -> str:
     """Return the accent colour in the shades that the style sheet uses; empty where the content has none."""
     if not site.accent:
         return ""
-    light = _tokens(_shades(site.accent, toward=BLACK, ground=WHITE, on=WHITE))
+    light = _tokens(site.accent, toward=BLACK, ground=WHITE, on=WHITE)
     accent = site.accent_dark or _lighten(site.accent)
-    dark = _tokens(_shades(accent, toward=WHITE, ground=DARK_GROUNDS[1], on=BLACK))
+    dark = _tokens(accent, toward=WHITE, ground=DARK_GROUNDS[1], on=BLACK)
     return (
         f":root {{ {light} }}\n"
         f'@media screen {{ :root[data-theme="dark"] {{ {dark} }} }}\n'
@@ -56,15 +55,9 @@ def style_sheet(site: SiteTexts) -> str:
     )
 
 
-def _shades(accent: str, *, toward: str, ground: str, on: str) -> Iterator[tuple[str, str]]:
-    yield "--jade", accent
-    yield "--jade-deep", mix(accent, toward, 0.3)
-    yield "--jade-wash", mix(ground, accent, 0.08)
-    yield "--on-jade", on
-
-
-def _tokens(shades: Iterator[tuple[str, str]]) -> str:
-    return " ".join(f"{name}: {value};" for name, value in shades)
+def _tokens(accent: str, *, toward: str, ground: str, on: str) -> str:
+    deep, wash = mix(accent, toward, 0.3), mix(ground, accent, 0.08)
+    return f"--jade: {accent}; --jade-deep: {deep}; --jade-wash: {wash}; --on-jade: {on};"
 
 
 def _lighten(accent: str) -> str:

@@ -145,8 +145,7 @@ def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str
 
 def _code_block(text: str) -> str:
     """Return `text` as a code block, in a fence longer than any inside it."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
     return f"{fence}text\n{text}\n{fence}"
 
 

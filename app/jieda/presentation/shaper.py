@@ -1,12 +1,12 @@
 """Shapes results of the use cases into API responses. Pure functions over immutable values."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jieda.content.authoring.edition_text import signature_data, validity_data
-from jieda.diagnosis.answers import Diagnosis, Match, Near, Verdict
-from jieda.entry import Edition, Entry, Language, Summary
+from jieda.diagnosis.answers import Diagnosis, Verdict
+from jieda.entry import Edition, EditionSummary, Language, Summary
 from jieda.presentation import schemas
 from jieda.presentation.urls import Urls, rewrite
 from jieda.search.answers import (
@@ -20,7 +20,7 @@ from jieda.search.answers import (
     SuggestionType,
 )
 from jieda.snapshot.snapshot import Snapshot
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.entries import CountedTag, ReadEntry
 from jieda.usecases.search import Found
 from jieda.versions import doubtful_version
@@ -48,34 +48,13 @@ def edition_links(summary: Summary, urls: Urls) -> tuple[schemas.EditionLink, ..
     )
 
 
-def edition_state(summary: Summary, lang: Language) -> Literal["present", "missing", "stale"]:
-    """Return whether an edition is present, missing, or older than its twin."""
-    edition = summary.editions.get(lang)
-    if edition is None:
-        return "missing"
-    return "stale" if edition.stale else "present"
-
-
 def _ranges(spans: Iterable[Span]) -> tuple[schemas.MarkRange, ...]:
     return tuple(schemas.MarkRange(start=start, end=end) for start, end in spans)
 
 
-def fix_of(edition: Edition) -> str:
+def _fix_of(edition: Edition) -> str:
     """Return the answer section of an edition as Markdown; empty where it has none."""
     return edition.answer.markdown if edition.answer else ""
-
-
-def file_fields(entry: Entry, edition: Edition) -> dict[str, Any]:
-    """Return the remaining fields of an edition's file, in the form that `jieda load` takes."""
-    return {
-        "signatures": tuple(signature_data(each) for each in entry.signatures),
-        "symptoms": edition.symptoms,
-        "aliases": edition.aliases,
-        "formerly": entry.formerly,
-        "synced_with": edition.synced_with,
-        **validity_data(entry.validity),
-        "applies_anywhere": entry.applies_anywhere,
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +66,7 @@ class Shaper:
     lang: Language
     t: Callable[..., str]
     cards: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Cache of `card`: building these fields anew took a third of a search's time."""
+    """Cache of `_card`: building these fields anew took a third of a search's time."""
 
     def search(self, found: Found) -> schemas.SearchResult:
         """Shape a search result."""
@@ -98,9 +77,9 @@ class Shaper:
             total=answer.total,
             limit=request.limit,
             offset=request.offset,
-            hits=tuple(self.hit(hit, answer.query) for hit in answer.hits),
-            facets=schemas.Facets(**{name: self.facet(name, answer) for name in FACETS}),
-            suggestions=tuple(self.suggestion(each, request) for each in answer.suggestions),
+            hits=tuple(self._hit(hit, answer.query) for hit in answer.hits),
+            facets=schemas.Facets(**{name: self._facet(name, answer) for name in FACETS}),
+            suggestions=tuple(self._suggestion(each, request) for each in answer.suggestions),
             correction=answer.correction,
             phrase_dropped=answer.phrase_dropped,
             operators=tuple(
@@ -113,58 +92,56 @@ class Shaper:
             generation=self.snapshot.generation,
         )
 
-    def hit(self, hit: Hit, query: str) -> schemas.ApiHit:
-        """Shape a search hit."""
-        card = self.card(self.snapshot.library.summary(hit.entry.id))
+    def _hit(self, hit: Hit, query: str) -> schemas.ApiHit:
+        library, snippet = self.snapshot.library, hit.snippet
         return schemas.ApiHit(
-            **card,
-            snippet=hit.snippet.html,
-            snippet_text=hit.snippet.text,
-            snippet_marks=_ranges(hit.snippet.marks),
-            snippet_code=_ranges(hit.snippet.code),
-            may_not_apply_to=doubtful_version(
-                hit.entry.validity, query, self.snapshot.library.taxonomy.packages
-            ),
+            **self._card(library.summary(hit.entry.id)),
+            snippet=snippet.html,
+            snippet_text=snippet.text,
+            snippet_marks=_ranges(snippet.marks),
+            snippet_code=_ranges(snippet.code),
+            may_not_apply_to=doubtful_version(hit.entry.validity, query, library.taxonomy.packages),
             score=hit.score,
             reasons=hit.reasons,
         )
 
-    def facet(self, name: str, answer: SearchAnswer) -> tuple[schemas.Facet, ...]:
-        """Shape the counts of a facet."""
+    def _facet(self, name: str, answer: SearchAnswer) -> tuple[schemas.Facet, ...]:
         return tuple(
-            schemas.Facet(value=each.value, label=self.label(name, each.value), count=each.count)
+            schemas.Facet(value=each.value, label=self._label(name, each.value), count=each.count)
             for each in answer.facets.get(name, ())
         )
 
-    def suggestion(self, suggestion: Suggestion, request: SearchRequest) -> schemas.ApiSuggestion:
+    def _label(self, facet: str, value: str) -> str:
+        """Return the name of a tag; its id where the taxonomy lacks it."""
+        return self.snapshot.library.taxonomy.name_of(facet, value, self.lang)
+
+    def _suggestion(self, suggestion: Suggestion, request: SearchRequest) -> schemas.ApiSuggestion:
         """Shape a suggestion, with the address that follows it."""
+        applies_to = ""
         if suggestion.type is SuggestionType.NEAR_MISS and suggestion.entry:
             edition = suggestion.entry.edition(self.lang)
+            text, applies_to = edition.title, edition.applies_to
             url = self.urls.entry(self.lang, suggestion.entry.id)
-            return schemas.ApiSuggestion(
-                type=suggestion.type, text=edition.title, url=url, applies_to=edition.applies_to
-            )
-        if suggestion.type is SuggestionType.SPELLING:
+        elif suggestion.type is SuggestionType.SPELLING:
             text = suggestion.query
-            url = self.urls.search_filtered(self.lang, suggestion.query, request.filters)
+            url = self.urls.search_filtered(self.lang, text, request.filters)
         else:
-            text = self.without_filter(suggestion, request)
+            text = self._dropped_filter(suggestion, request.filters)
             url = self.urls.search_filtered(self.lang, request.text, suggestion.filters)
-        return schemas.ApiSuggestion(type=suggestion.type, text=text, url=url)
+        return schemas.ApiSuggestion(type=suggestion.type, text=text, url=url, applies_to=applies_to)
 
-    def without_filter(self, suggestion: Suggestion, request: SearchRequest) -> str:
+    def _dropped_filter(self, suggestion: Suggestion, filters: Filters) -> str:
         """Describe what a search finds with one filter removed, or with all."""
-        if not suggestion.facet:
+        facet = suggestion.facet
+        if not facet:
             return self.t("search.drop_filters")
-        if suggestion.facet == "edition":
-            names = [f"edition={request.filters.edition}"]
-        elif suggestion.facet == "version":
-            names = list(request.filters.version)
+        if facet == "edition":
+            names = [f"edition={filters.edition}"]
+        elif facet == "version":
+            names = list(filters.version)
         else:
-            chosen = request.filters.facet(suggestion.facet)
-            names = [self.label(suggestion.facet, value) for value in chosen]
-        joined = self.t("list.join").join(names)
-        return self.t("api.drop_filter", filter=joined, count=suggestion.count)
+            names = [self._label(facet, value) for value in filters.facet(facet)]
+        return self.t("api.drop_filter", filter=self.t("list.join").join(names), count=suggestion.count)
 
     def completion(self, completion: Completion) -> schemas.ApiCompletion:
         """Shape a completion, with the address it leads to."""
@@ -181,108 +158,100 @@ class Shaper:
             text=completion.text, type=completion.type, url=url, applies_to=applies_to
         )
 
-    def summary(self, summary: Summary) -> schemas.ApiSummary:
-        """Shape a list item, with the date that lists are sorted and filtered by."""
-        return schemas.ApiSummary(**self.summary_fields(summary) | {"updated": summary.updated})
-
-    def entry(self, read: ReadEntry) -> schemas.ApiEntry:
-        """Shape a whole entry."""
-        edition = read.entry.edition(self.lang)
-        return schemas.ApiEntry(
-            **self.summary_fields(read.summary),
-            html=rewrite(edition.html, self.lang, self.urls),
-            markdown=edition.markdown,
-            fix=fix_of(edition),
-            headings=edition.headings,
-            related=tuple(self.related(other, read.summary.related) for other in read.related),
-            source=edition.source,
-            generation=self.snapshot.generation,
-            **file_fields(read.entry, edition),
-        )
-
     def diagnosis(self, diagnosis: Diagnosis) -> schemas.ApiDiagnosis:
         """Shape a diagnosis. It contains no fix until the framework is known."""
         return schemas.ApiDiagnosis(
             outcome=diagnosis.verdict,
             verdict=OLD_VERDICTS[diagnosis.verdict],
             asks=diagnosis.asks,
-            matches=tuple(self.match(match, fixed=not diagnosis.asks) for match in diagnosis.matches),
-            near=tuple(self.near(near) for near in diagnosis.near),
+            matches=tuple(
+                schemas.ApiMatch(
+                    **self._mention(match.entry.id, match.edition),
+                    confidence=match.confidence,
+                    may_not_apply_to=match.may_not_apply_to,
+                    matched=match.matched,
+                    fix="" if diagnosis.asks else _fix_of(match.edition),
+                )
+                for match in diagnosis.matches
+            ),
+            near=tuple(
+                schemas.ApiNear(
+                    **self._mention(near.entry.id, near.edition), foreign=near.foreign, words=near.words
+                )
+                for near in diagnosis.near
+            ),
             errors=diagnosis.errors,
             framework=diagnosis.framework,
             read=tuple(schemas.LineRange(first=first, last=last) for first, last in diagnosis.parts),
             generation=self.snapshot.generation,
         )
 
-    def match(self, match: Match, *, fixed: bool = True) -> schemas.ApiMatch:
-        """Shape an entry that explains a log."""
-        return schemas.ApiMatch(
-            id=match.entry.id,
-            framework=match.entry.framework,
-            title=match.edition.title,
-            applies_to=match.edition.applies_to,
-            lang=match.edition.lang,
-            confidence=match.confidence,
-            may_not_apply_to=match.may_not_apply_to,
-            matched=match.matched,
-            fix=fix_of(match.edition) if fixed else "",
-            **self.addresses(match.entry.id),
+    def entry(self, read: ReadEntry) -> schemas.ApiEntry:
+        """Shape a whole entry, with all fields of its file in the form that `jieda load` takes."""
+        entry, edition = read.entry, read.entry.edition(self.lang)
+        front_matter: dict[str, Any] = {
+            "signatures": tuple(signature_data(each) for each in entry.signatures),
+            **validity_data(entry.validity),
+        }
+        return schemas.ApiEntry(
+            **self._card(read.summary),
+            updated=edition.updated,
+            stale=read.summary.edition(self.lang).stale,
+            html=rewrite(edition.html, self.lang, self.urls),
+            markdown=edition.markdown,
+            fix=_fix_of(edition),
+            headings=edition.headings,
+            related=tuple(
+                schemas.Related(
+                    **self._mention(other.id, other.edition(self.lang)),
+                    named=other.id in read.summary.related,
+                )
+                for other in read.related
+            ),
+            source=edition.source,
+            generation=self.snapshot.generation,
+            symptoms=edition.symptoms,
+            aliases=edition.aliases,
+            formerly=entry.formerly,
+            synced_with=edition.synced_with,
+            applies_anywhere=entry.applies_anywhere,
+            **front_matter,
         )
 
-    def near(self, near: Near) -> schemas.ApiNear:
-        """Shape an entry that shares words with a log."""
-        return schemas.ApiNear(
-            id=near.entry.id,
-            framework=near.entry.framework,
-            foreign=near.foreign,
-            title=near.edition.title,
-            applies_to=near.edition.applies_to,
-            lang=near.edition.lang,
-            words=near.words,
-            **self.addresses(near.entry.id),
-        )
+    def summary(self, summary: Summary) -> schemas.ApiSummary:
+        """Shape a list item, with the date that lists are sorted and filtered by."""
+        stale = summary.edition(self.lang).stale
+        return schemas.ApiSummary(**self._card(summary), updated=summary.updated, stale=stale)
 
-    def related(self, summary: Summary, named: Collection[str]) -> schemas.Related:
-        """Shape a related entry; `named` are the ids that the entry itself lists."""
-        edition = summary.edition(self.lang)
-        return schemas.Related(
-            id=summary.id,
-            lang=summary.shown(self.lang),
-            title=edition.title,
-            applies_to=edition.applies_to,
-            named=summary.id in named,
-            **self.addresses(summary.id),
-        )
-
-    def summary_fields(self, summary: Summary) -> dict[str, Any]:
-        """Return the fields shared by a summary and a whole entry."""
-        edition = summary.edition(self.lang)
-        return {**self.card(summary), "updated": edition.updated, "stale": edition.stale}
-
-    def card(self, summary: Summary) -> dict[str, Any]:
+    def _card(self, summary: Summary) -> dict[str, Any]:
         """Return the cached fields shared by a hit, a summary and a whole entry."""
         kept = self.cards.get(summary.id)
         if kept is None:
             if len(self.cards) >= MAX_CARDS:
                 self.cards.clear()
-            kept = self.cards[summary.id] = self.new_card(summary)
+            kept = self.cards[summary.id] = {
+                **self._mention(summary.id, summary.edition(self.lang)),
+                "kind": summary.kind,
+                "topics": summary.topics,
+                "error_types": summary.error_types,
+                "editions": edition_links(summary, self.urls),
+            }
         return kept
 
-    def new_card(self, summary: Summary) -> dict[str, Any]:
-        """Build the fields of `card`."""
-        edition = summary.edition(self.lang)
+    def _mention(self, entry_id: str, edition: Edition | EditionSummary) -> dict[str, Any]:
+        """Return the fields of every mention of an entry."""
         return {
-            "id": summary.id,
-            "framework": summary.framework,
-            "kind": summary.kind,
-            "topics": summary.topics,
-            "error_types": summary.error_types,
-            "lang": summary.shown(self.lang),
+            "id": entry_id,
+            "framework": entry_id.partition("/")[0],
+            "lang": edition.lang,
             "title": edition.title,
             "applies_to": edition.applies_to,
-            "editions": edition_links(summary, self.urls),
-            **self.addresses(summary.id),
+            **self._addresses(entry_id),
         }
+
+    def _addresses(self, entry_id: str) -> dict[str, Any]:
+        """Return the page URL and the API URL of an entry."""
+        return {"url": self.urls.entry(self.lang, entry_id), "api_url": self.urls.api_entry(entry_id)}
 
     def tag(self, facet: str, counted: CountedTag) -> schemas.ApiTag:
         """Shape a tag; a framework has its homepage and repository as well."""
@@ -300,16 +269,9 @@ class Shaper:
 
     def translation(self, summary: Summary) -> schemas.Translation:
         """Shape the state of an entry's editions."""
-        en, zh = (edition_state(summary, lang) for lang in Language)
-        return schemas.Translation(id=summary.id, en=en, zh=zh, **self.addresses(summary.id))
-
-    def addresses(self, entry_id: str) -> dict[str, str]:
-        """Return the page URL and the API URL of an entry."""
-        return {"url": self.urls.entry(self.lang, entry_id), "api_url": self.urls.api_entry(entry_id)}
-
-    def label(self, facet: str, value: str) -> str:
-        """Return the name of a tag; its id where the taxonomy lacks it."""
-        return self.snapshot.library.taxonomy.name_of(facet, value, self.lang)
+        states: dict[str, Any] = dict.fromkeys(Language, "missing")
+        states |= {lang: "stale" if each.stale else "present" for lang, each in summary.editions.items()}
+        return schemas.Translation(id=summary.id, **states, **self._addresses(summary.id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from jieda.entry import Language
 from jieda.places import STATIC
 from jieda.presentation import paths
 from jieda.settings import Settings
-from jieda.taxonomy import Filters
+from jieda.taxonomy import FACETS, Filters
 
 Parameter = str | int | bool | Iterable[str] | None
 
@@ -175,15 +175,7 @@ class Urls:
 
 def filter_parameters(text: str, filters: Filters) -> dict[str, Parameter]:
     """Return the query parameters for `text` under `filters`, for the search page and the API alike."""
-    return {
-        "q": text,
-        "framework": filters.framework,
-        "kind": filters.kind,
-        "topic": filters.topic,
-        "error_type": filters.error_type,
-        "edition": filters.edition,
-        "version": filters.version,
-    }
+    return {"q": text} | {name: getattr(filters, name) for name in (*FACETS, "edition", "version")}
 
 
 def rewrite(html: str, lang: Language, urls: Urls) -> str:
