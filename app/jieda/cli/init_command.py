@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     names = {
         each: name or NAMES[languages[0] if lang else each].format(field=fields[each]) for each in Language
     }
-    folder = _folder_name(fields[languages[0]])
+    folder, content = _folder_name(fields[languages[0]]), directory / "content"
     with writing():
         for path, text in _files(names, fields, folder, languages):
             place = directory / path
@@ -90,14 +90,12 @@ def command(  # noqa: PLR0913 - one parameter for each option
             place.write_text(text, encoding="utf-8")
             click.echo(str(place))
         if len(languages) > 1:
-            sync_twins(load_corpus([directory / "content"]), [f"{folder}/{ENTRY}"])
+            sync_twins(load_corpus([content]), [f"{folder}/{ENTRY}"])
     if as_repository:
         git.run(directory, "init", "--quiet")
-    code = 0
-    if pages:
-        request = ImportRequest(ImportSources({}, pages, {}), (directory / "content",), folder)
-        code = import_pages(request, languages[0])
-    click.echo(f"next: jieda serve --content {directory / 'content'}", err=True)
+    request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)
+    code = import_pages(request, languages[0]) if pages else 0
+    click.echo(f"next: jieda serve --content {content}", err=True)
     context.exit(code)
 
 
