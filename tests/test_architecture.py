@@ -3,7 +3,7 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -134,6 +134,12 @@ def tree(path: str) -> ast.Module:
     return ast.parse((ROOT / path).read_text(encoding="utf-8"), path)
 
 
+@cache
+def nodes(path: str) -> tuple[ast.AST, ...]:
+    """All of a module's tree: most laws look through all of it."""
+    return tuple(ast.walk(tree(path)))
+
+
 def name_of(path: str) -> str:
     return path.removeprefix("app/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
@@ -141,10 +147,9 @@ def name_of(path: str) -> str:
 NAMES = {name_of(path): path for path in MODULES}
 
 
-def imports(node: ast.AST) -> Iterator[str]:
-    """Every module that the code below `node` imports; `from jieda.web import ops` names
-    `jieda.web.machine.operations`."""
-    for each in ast.walk(node):
+def imports(below: Iterable[ast.AST]) -> Iterator[str]:
+    """Every module that these nodes import; `from jieda.web import ops` names `jieda.web.machine.operations`."""
+    for each in below:
         if isinstance(each, ast.Import):
             yield from (alias.name for alias in each.names)
         elif isinstance(each, ast.ImportFrom):
@@ -168,8 +173,13 @@ def layer(name: str) -> tuple[int, str]:
     return number, row
 
 
+@cache
+def imported(path: str) -> frozenset[str]:
+    return frozenset(imports(nodes(path)))
+
+
 def ours(path: str) -> set[str]:
-    return {name for name in imports(tree(path)) if name.partition(".")[0] == "jieda"}
+    return {name for name in imported(path) if name.partition(".")[0] == "jieda"}
 
 
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
@@ -179,7 +189,7 @@ Node = TypeVar("Node", bound=ast.AST)
 def every(kind: type[Node]) -> Iterator[tuple[str, Node]]:
     """Each module with each of its nodes of a kind."""
     for path in MODULES:
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, kind):
                 yield path, node
 
@@ -190,6 +200,7 @@ def functions() -> Iterator[tuple[str, Functions]]:
     yield from every(ast.AsyncFunctionDef)
 
 
+@cache
 def lines(path: str) -> list[str]:
     return (ROOT / path).read_text(encoding="utf-8").splitlines()
 
@@ -247,7 +258,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 def test_third_parties_are_imported_through_their_doors() -> None:
     offenders = []
     for name, path in NAMES.items():
-        for party in {imported.partition(".")[0] for imported in imports(tree(path))}:
+        for party in {module.partition(".")[0] for module in imported(path)}:
             if party == "jieda" or (party in sys.stdlib_module_names and party not in DOORS):
                 continue
             if not any(is_below(name, door) for door in DOORS.get(party, ())):
@@ -266,7 +277,7 @@ def test_every_command_is_started_by_itself() -> None:
 
 
 def test_a_door_is_one_module() -> None:
-    used = {path: {name.partition(".")[0] for name in imports(tree(path))} for path in MODULES}
+    used = {path: {name.partition(".")[0] for name in imported(path)} for path in MODULES}
     users = {party: [path for path in MODULES if party in used[path]] for party in ONE_DOOR}
     assert {party: paths for party, paths in users.items() if len(paths) != 1} == {}
 
@@ -309,7 +320,7 @@ def test_whoever_wants_a_verdict_asks_the_one_judgement() -> None:
 
 
 def test_nothing_is_imported_inside_a_function() -> None:
-    assert not [f"{path}:{node.lineno}" for path, node in functions() if list(imports(node))]
+    assert not [f"{path}:{node.lineno}" for path, node in functions() if list(imports(ast.walk(node)))]
 
 
 def test_packages_hold_a_docstring_and_no_code() -> None:

@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import tomllib
+from functools import cache
 from pathlib import Path
 from string import Template
 
@@ -60,10 +61,12 @@ def chinese(name: str) -> str:
     return name.removesuffix(".md") + ".zh-CN.md"
 
 
+@cache
 def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
+@cache
 def prose(name: str) -> str:
     return FENCE.sub("", read(name))
 
@@ -135,6 +138,7 @@ def test_every_file_that_a_page_names_exists(name: str) -> None:
     assert [path for path in missing if path.relative_to(ROOT).as_posix() not in examples] == []
 
 
+@cache
 def anchors(path: Path) -> set[str]:
     """What the headings of a page are called in addresses, as GitHub makes them."""
     titles = re.findall(r"^#+ (.+)$", FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
@@ -208,7 +212,7 @@ def test_every_door_is_shown(name: str) -> None:
     cells = re.findall(r"^\| [^|]+ \| [^|]+ \| ([^|]+) \|$", read(name), re.MULTILINE)
     shown = {path for cell in cells for path in re.findall(r"`(app/[\w/.]+)`", cell)}
     parties = {
-        path: {each.partition(".")[0] for each in test_architecture.imports(test_architecture.tree(path))}
+        path: {each.partition(".")[0] for each in test_architecture.imported(path)}
         for path in test_architecture.MODULES
     }
     doors = {path for path, found in parties.items() if found & test_architecture.ONE_DOOR}
