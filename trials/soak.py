@@ -145,7 +145,10 @@ def memory_of(parent: int) -> float:
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="utf-8").split()
     total = 0
     for pid in (str(parent), *children):
-        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8")
+        try:
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8")
+        except OSError:  # a helper that has ended meanwhile
+            continue
         found = re.search(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)
         total += int(found[1]) if found else 0
     return total / 1024

@@ -1,5 +1,6 @@
 """A real server on a free port inside the test process, for tests of responses rather than of the process."""
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import Analyzers
 from jieda.web.app import create_app
 
-from tests.support.server import PATIENCE, client_of, free_port
+from tests.support.server import PATIENCE, client_of
 
 PLAIN = Analyzers()
 """The analyzer of content without a dictionary."""
@@ -51,12 +52,15 @@ def serving(folder: Path, content: str | Path, analyzers: Analyzers, **settings:
     It shares this process's imports and, for content without a dictionary, its analyzer, which otherwise dominate
     startup.
     """
-    given = {"content": str(content), "data": str(folder / "data"), "port": str(free_port())} | settings
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))  # and held: others could take a port that is only looked up
+    port = str(listening.getsockname()[1])
+    given = {"content": str(content), "data": str(folder / "data"), "port": port} | settings
     chosen = Settings.load({f"JIEDA_{name.upper()}": value for name, value in given.items()})
     app = create_app(chosen, Knowledge(chosen, analyzers=analyzers))
     options = door.uvicorn_options(chosen) | {"log_config": None}
     server = uvicorn.Server(uvicorn.Config(app, **options))
-    thread = threading.Thread(target=server.run, name="server under test", daemon=True)
+    thread = threading.Thread(target=server.run, args=([listening],), name="server under test", daemon=True)
     thread.start()
     try:
         deadline = time.monotonic() + PATIENCE
@@ -68,3 +72,4 @@ def serving(folder: Path, content: str | Path, analyzers: Analyzers, **settings:
     finally:
         server.should_exit = True
         thread.join(PATIENCE)
+        listening.close()
