@@ -13,19 +13,12 @@ from tests.support.inside import Inside
 from tests.support.proxy import proxied
 from tests.support.server import Server
 
-LOADED = re.compile(
-    r"""<(?:script|img|iframe|source|video|audio|link rel="(?:stylesheet|icon)")[^>]*?(?:src|href)="([^"]+)"""
-)
-"""What a browser fetches with a page, unasked."""
-
 
 def test_no_page_asks_another_host_for_anything(open_page: OpenPage, server: Server) -> None:
+    """One of each kind; tests/web/pages/test_hosting.py reads of every page what it loads."""
     with server.client() as client:
         addresses = re.findall(r"<loc>([^<]+)</loc>", client.get("/sitemap.xml").text)
-        assert len(addresses) > 150
-        loaded = [each for address in addresses[::3] for each in LOADED.findall(client.get(address).text)]
-    assert len(loaded) > len(addresses) / 3
-    assert [each for each in loaded if not re.match(r"/(?!/)|data:", each)] == []
+    assert len(addresses) > 150
     page = open_page("/docs")
     elsewhere: list[str] = []
 

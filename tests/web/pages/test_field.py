@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from html import unescape
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import httpx
 import pytest
 from jieda.content.check.everything import check_content
 
-from tests.support import server, small_content
+from tests.support import small_content
+from tests.support.inside import Inside
+from tests.support.server import ROOT
 
-OPERATIONS = server.ROOT / "tests" / "fields" / "operations"
+OPERATIONS = ROOT / "tests" / "fields" / "operations"
 OURS = re.compile(
     r"[Tt]rain(?:s|ed|ing)?\b|[Rr]einforcement|\bRL\b|\bslime\b|\bROLL\b|[Cc]hat[Ll]earn|node2pg"
     r"|[Ll]arge (?:language )?model|训练|强化学习|大模型"
@@ -37,34 +40,31 @@ OTHERS = (
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    token = {"workbench": "1", "workbench_token": TOKEN}
-    running = server.start(tmp_path_factory.mktemp("operations"), OPERATIONS, **token)
-    with running.client() as client:
+def client(inside: Callable[..., AbstractContextManager[Inside]]) -> Iterator[httpx.Client]:
+    with inside(OPERATIONS, workbench="1", workbench_token=TOKEN) as running, running.client() as client:
         yield client
-    running.stop()
 
 
-def addresses(client: httpx.Client) -> list[str]:
+@pytest.fixture(scope="module")
+def everything(client: httpx.Client) -> list[httpx.Response]:
+    """All that everybody may read."""
     pages = ADDRESS.findall(client.get("/sitemap.xml").text)
     assert len(pages) > 20
     others = [f"/{lang}/{other}" for lang in ("en", "zh") for other in OTHERS]
-    return [*pages, *others, "/openapi.json", "/docs"]
+    return [client.get(each) for each in (*pages, *others, "/openapi.json", "/docs")]
 
 
-def test_no_page_speaks_of_anything_but_its_field(client: httpx.Client) -> None:
-    said = {}
-    for address in addresses(client):
-        answer = client.get(address)
-        assert answer.status_code == 200, address
-        if found := set(OURS.findall(answer.text)):
-            said[address] = found
-    assert not said
+def test_no_page_speaks_of_anything_but_its_field(everything: list[httpx.Response]) -> None:
+    assert {answer.status_code for answer in everything} == {200}
+    said = {answer.url.path: set(OURS.findall(answer.text)) for answer in everything}
+    assert {path: found for path, found in said.items() if found} == {}
 
 
-def test_every_page_has_the_name_of_its_team_and_ours_in_one_line_at_most(client: httpx.Client) -> None:
+def test_every_page_has_the_name_of_its_team_and_ours_in_one_line_at_most(
+    client: httpx.Client, everything: list[httpx.Response]
+) -> None:
     behind = [f"/{lang}/{page}" for lang in ("en", "zh") for page in ("workbench", "maintain")]
-    pages = [client.get(each) for each in (*addresses(client), "/en/nowhere", "/zh/workbench")]
+    pages = [*everything, *(client.get(each) for each in ("/en/nowhere", "/zh/workbench"))]
     pages += [client.get(each, auth=("anybody", TOKEN)) for each in behind]
     assert {page.status_code for page in pages} == {200, 401, 404}
     assert "Jieda" not in "".join(page.headers.get("www-authenticate", "") for page in pages)

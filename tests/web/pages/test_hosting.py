@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from html import unescape
 from pathlib import Path
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -13,24 +14,27 @@ import pytest
 from jieda.presentation import fence
 
 from tests.support import shipped
+from tests.support.inside import Inside
 from tests.support.proxy import proxied
-from tests.support.server import Server
 from tests.support.small_content import edition, write
 
+LOADED = re.compile(
+    r"""<(?:script|img|iframe|source|video|audio|link rel="(?:stylesheet|icon)")[^>]*?(?:src|href)="([^"]+)"""
+)
+"""What a browser fetches with a page, unasked."""
 PREFIX = "/kb"
 BASE = "https://faq.example.com"
 
 
 @pytest.fixture(scope="module")
-def under_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def under_path(inside: Callable[..., AbstractContextManager[Inside]]) -> Iterator[Inside]:
     """A server that is told where it is hosted."""
-    running = shipped.start(tmp_path_factory.mktemp("hosted"), root_path=PREFIX, base_url=BASE)
-    yield running
-    running.stop()
+    with inside(root_path=PREFIX, base_url=BASE) as running:
+        yield running
 
 
 @pytest.fixture(scope="module", params=["strips", "keeps"])
-def hosted(request: pytest.FixtureRequest, under_path: Server) -> Iterator[httpx.Client]:
+def hosted(request: pytest.FixtureRequest, under_path: Inside) -> Iterator[httpx.Client]:
     """A client of the proxy, whose addresses start with the prefix."""
     proxy = proxied(under_path.base, PREFIX, strips=request.param == "strips")
     with proxy as base, httpx.Client(base_url=base, trust_env=False, verify=False, timeout=30) as client:
@@ -47,7 +51,13 @@ def addresses(response: httpx.Response) -> set[str]:
 
 
 @pytest.mark.slow
-def test_every_link_of_every_page_leads_to_something(hosted: httpx.Client) -> None:
+def test_every_link_of_every_page_leads_to_something(under_path: Inside) -> None:
+    """As behind a proxy that keeps the prefix; what one that strips it does to each kind of page is seen below."""
+    with under_path.client() as client:
+        follow_all(client)
+
+
+def follow_all(hosted: httpx.Client) -> None:
     waiting, seen, pages = [f"{PREFIX}/"], {f"{PREFIX}/"}, 0
     while waiting:
         address = waiting.pop()
@@ -60,6 +70,9 @@ def test_every_link_of_every_page_leads_to_something(hosted: httpx.Client) -> No
                 continue
             pages += 1
             found = addresses(response)
+            loaded = LOADED.findall(response.text)
+            assert loaded
+            assert all(each.startswith((f"{PREFIX}/", "data:")) for each in loaded), f"{address}: {loaded}"
         for each in found:
             parts = urlsplit(each)
             if parts.scheme:
@@ -106,12 +119,7 @@ def test_redirects_forms_and_cookies_stay_under_the_prefix(hosted: httpx.Client)
 @pytest.mark.parametrize(
     "path",
     [
-        "/sitemap.xml",
-        "/en/feed.xml",
-        "/zh/feed.xml",
-        "/zh/opensearch.xml",
-        "/robots.txt",
-        "/llms.txt",
+        *("/sitemap.xml", "/en/feed.xml", "/zh/opensearch.xml", "/robots.txt", "/llms.txt"),
         "/en/llms-full.txt",
     ],
 )

@@ -165,6 +165,8 @@ def test_an_entry_shows_the_fix_early_and_where_it_comes_from(client: httpx.Clie
     assert any(href.startswith("https://github.com/THUDM/slime/") for href in hrefs)
     time = next(page.iter("time"))
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", time.get("datetime"))
+    data = next(script for script in page.iter("script") if script.get("type") == "application/ld+json")
+    assert {item["@type"] for item in json.loads(data.text)} == {"TechArticle", "BreadcrumbList"}
 
 
 def test_an_entry_is_html_to_who_takes_html_and_markdown_to_who_asks(client: httpx.Client) -> None:
