@@ -1,5 +1,6 @@
 """Unanswered questions are kept where that is wanted: redacted, outside the path of requests, and never in the way."""
 
+import logging
 import re
 import signal
 import sqlite3
@@ -46,8 +47,8 @@ def kept(data: Path) -> dict[str, int]:
     return counts
 
 
-def everything_written(server: Server) -> Iterator[tuple[Path, bytes]]:
-    for path in server.output.parent.rglob("*"):
+def everything_written(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    for path in folder.rglob("*"):
         if path.is_file():
             yield path, path.read_bytes()
 
@@ -80,7 +81,9 @@ def test_questions_are_kept_without_what_is_nobody_elses_business(
     assert {each.kind for each in logs} == {"WidgetError"}
     for secret in SECRETS:
         assert secret not in metrics
-        assert [path for path, content in everything_written(server) if secret.encode() in content] == []
+        assert [
+            path for path, content in everything_written(server.output.parent) if secret.encode() in content
+        ] == []
 
 
 def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(inside: Serving) -> None:
@@ -131,17 +134,19 @@ def test_where_the_disk_takes_nothing_that_is_said_once(
     assert caplog.text.count("cannot be recorded") == 1
 
 
-def test_a_killed_server_leaves_a_file_that_can_be_read(start_server: Callable[..., Server]) -> None:
-    server = start_server(gaps="1")
+def test_a_killed_server_leaves_a_file_that_can_be_read(
+    start_server: Callable[..., Server], content: Path
+) -> None:
+    server = start_server(content, gaps="1")
     with server.client() as client:
-        client.get("/en/entries/roll/node2pg-keyerror")
+        client.get("/en/entries/roll/good")
         until(lambda: FeedbackStore(server.data).reads(1) != {})
         for number in range(50):
             asks(client, f"train the projector only {'again ' * number}", number)
         server.stop(signal.SIGKILL)
     with closing(sqlite3.connect(server.data / GAPS)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert FeedbackStore(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
+    assert FeedbackStore(server.data).reads(1) == {"roll/good": 1}
 
 
 def test_what_is_too_much_at_once_is_dropped_and_counted(shipped: Snapshot, tmp_path: Path) -> None:
@@ -266,10 +271,10 @@ def test_what_is_promised_to_visitors_is_what_is_done(
 
 
 def test_what_is_asked_for_is_kept_redacted_under_a_link_that_only_its_asker_has(
-    start_server: Callable[..., Server],
+    inside: Serving, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_server(gaps="1")
-    with server.client() as client:
+    caplog.set_level(logging.INFO)
+    with inside(gaps="1") as server, server.client() as client:
         form = client.post("/en/diagnose", data={"text": LOG}).text
         assert 'formaction="/en/asked"' in form
         asked = client.post("/en/asked", data={"text": LOG})
@@ -289,8 +294,10 @@ def test_what_is_asked_for_is_kept_redacted_under_a_link_that_only_its_asker_has
         client.post("/en/asked", data={"key": key})
         assert "Nothing is kept under this link" in client.get(address).text
         assert FeedbackStore(server.data).awaited() == ()
-    server.stop()
-    assert not [path for path, content in everything_written(server) if key.encode() in content]
+    assert "POST /en/asked" in caplog.text
+    ours = [each.getMessage() for each in caplog.records if each.name.startswith("jieda")]
+    assert not [message for message in ours if key in message]
+    assert not [path for path, content in everything_written(server.data) if key.encode() in content]
 
 
 ODD = "acme.WidgetError: frobnicator lost its gizmo while waiting for tray 4"

@@ -96,7 +96,8 @@ async def test_a_client_is_an_address_or_a_prefix(tmp_path: Path) -> None:
         "fe80::2%eth1": 429,
     }.items():
         async with client_at(app, address) as client:
-            assert set(await statuses(client, 5)) == {expected}, address
+            asked = await statuses(client, 5 if expected == 200 else 1)
+            assert set(asked) == {expected}, address
 
 
 async def test_limits_are_switched_off_by_one_setting(tmp_path: Path) -> None:

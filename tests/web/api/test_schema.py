@@ -1,7 +1,7 @@
 """Schemathesis over the description of the API: what it promises is what is answered.
 
 Its own pytest plugin is passed by: it reaches into parts of pytest that have changed. `SCHEMA_CASES=250` in the
-environment has it make as many cases of each kind for each operation instead of 15, and `pytest -s` tells how many
+environment has it make as many cases of each kind for each operation instead of 10, and `pytest -s` tells how many
 there were in all.
 """
 
@@ -55,7 +55,7 @@ CHECKS = [
 ]
 
 
-EACH = int(os.environ.get("SCHEMA_CASES", "15"))
+EACH = int(os.environ.get("SCHEMA_CASES", "10"))
 
 
 @pytest.fixture(scope="module")
