@@ -21,9 +21,9 @@ HEADERS = {"Accept": "application/json, text/event-stream"}
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
-def test_a_page_whose_name_was_pointed_here_is_refused(agents_server: Server) -> None:
-    port = agents_server.base.rpartition(":")[2]
-    with agents_server.client() as client:
+def test_a_page_whose_name_was_pointed_here_is_refused(server: Server) -> None:
+    port = server.base.rpartition(":")[2]
+    with server.client() as client:
         rebound = client.post("/mcp", json=PING, headers=HEADERS | {"Host": f"evil.example:{port}"})
         foreign = client.post("/mcp", json=PING, headers=HEADERS | {"Origin": f"http://evil.example:{port}"})
         sandboxed = client.post("/mcp", json=PING, headers=HEADERS | {"Origin": "null"})
@@ -69,8 +69,8 @@ def test_whose_names_and_pages_are_ours(
     assert (is_our_host(host, loaded), is_our_origin(origin, loaded)) == (host_is_ours, page_is_ours)
 
 
-def test_size_and_method_are_limited_as_everywhere(agents_server: Server) -> None:
-    with agents_server.client() as client:
+def test_size_and_method_are_limited_as_everywhere(server: Server) -> None:
+    with server.client() as client:
         json = HEADERS | {"Content-Type": "application/json"}
         large = client.post("/mcp", content=b"x" * (7 << 20), headers=json)
         stream = client.get("/mcp", headers={"Accept": "text/event-stream"})
@@ -85,12 +85,12 @@ def test_size_and_method_are_limited_as_everywhere(agents_server: Server) -> Non
 @pytest.mark.parametrize("version", [None, OLDEST_SUPPORTED_VERSION, LATEST_PROTOCOL_VERSION])
 @pytest.mark.parametrize("content_type", ["", "text/plain", "application/x-www-form-urlencoded"])
 def test_a_body_that_is_no_json_is_told_what_to_be(
-    agents_server: Server, content_type: str, version: str | None
+    server: Server, content_type: str, version: str | None
 ) -> None:
     headers = (
         HEADERS | {"Content-Type": content_type} | ({"MCP-Protocol-Version": version} if version else {})
     )
-    with agents_server.client() as client:
+    with server.client() as client:
         answer = client.post("/mcp", content=b"planted-log", headers=headers | {"Accept-Language": "zh"})
     assert answer.status_code == 415
     problem = answer.json()
@@ -116,20 +116,20 @@ def test_a_body_that_is_no_json_is_told_what_to_be(
         '{"jsonrpc": "2.0", "id": 1, "method": "resources/list", "params": {"cursor": ["planted-log"]}}',
     ],
 )
-def test_a_message_that_is_none_is_not_quoted(agents_server: Server, body: str, version: str | None) -> None:
+def test_a_message_that_is_none_is_not_quoted(server: Server, body: str, version: str | None) -> None:
     headers = (
         HEADERS
         | {"Content-Type": "application/json"}
         | ({"MCP-Protocol-Version": version} if version else {})
     )
-    with agents_server.client() as client:
+    with server.client() as client:
         answer = client.post("/mcp", content=body.encode(), headers=headers)
     assert answer.status_code in {400, 422} or "error" in answer.json()
     assert "planted-log" not in answer.text
-    assert "planted-log" not in agents_server.log()
+    assert "planted-log" not in server.log()
 
 
-def test_what_is_sent_is_in_no_log_and_its_secrets_in_no_answer(agents_server: Server) -> None:
+def test_what_is_sent_is_in_no_log_and_its_secrets_in_no_answer(server: Server) -> None:
     planted = "planted-5f1d-of-mine"
     log = (
         f'Traceback (most recent call last):\n  File "/home/{planted}/train.py", line 3, in f\n'
@@ -147,11 +147,11 @@ def test_what_is_sent_is_in_no_log_and_its_secrets_in_no_answer(agents_server: S
         prompt = await client.get_prompt("explain-this-log", {"log": log})
         return [str(each.model_dump()) for each in (*answers, prompt)]
 
-    first, second, _, *others = over_http(agents_server, work)
+    first, second, _, *others = over_http(server, work)
     assert [text.count(planted) for text in (first, second, *others)] == [0, 0, 0, 0, 0]
     # Of a failure that nothing explains the line is told, not what it says.
     assert "line 1: ValueError" in second
-    assert planted not in agents_server.log()
+    assert planted not in server.log()
 
 
 def test_without_the_extra_the_command_and_the_address_say_what_is_missing(
@@ -184,11 +184,11 @@ def test_without_the_extra_the_command_and_the_address_say_what_is_missing(
     assert "jieda[mcp]" in answer.json()["detail"]
 
 
-def test_one_address_says_three_times_of_an_entry_whether_it_helped(agents_server: Server) -> None:
+def test_one_address_says_three_times_of_an_entry_whether_it_helped(server: Server) -> None:
     said = {"id": "roll/colocate-mode", "outcome": "unclear"}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     by_proxy = HEADERS | {"X-Forwarded-For": "203.0.113.9"}
-    with agents_server.client() as client:
+    with server.client() as client:
         asked = call | {"params": {"name": "report_outcome", "arguments": said}}
         told = [client.post("/mcp", json=asked, headers=by_proxy).json()["result"] for _ in range(4)]
         by_api = client.post("/api/v1/outcomes", json=said, headers=by_proxy).json()

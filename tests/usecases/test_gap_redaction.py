@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jieda.entry import Language
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.redact import LONGEST_KEPT, Redactor
 
+from tests.support.examples import examples
 from tests.support.server import ROOT
 
 PLACEHOLDERS = r"\{(?:word|addr|quoted|path|hex|size|shape|num)\}"
@@ -83,6 +84,7 @@ def parts_of(value: str) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", PLANTED)
+@settings(max_examples=examples(40))
 @given(data=st.data(), around=st.sampled_from(AROUND))
 def test_no_planted_value_survives(kind: str, data: st.DataObject, around: str, redactor: Redactor) -> None:
     value = data.draw(PLANTED[kind])
@@ -134,7 +136,7 @@ def test_no_value_of_any_log_that_we_have_survives(shipped: Snapshot, redactor: 
     for path in logs():
         text = path.read_text(encoding="utf-8", errors="replace")
         diagnosis = shipped.diagnoser.diagnose(text, Language.EN)
-        asked = [error.message for error in diagnosis.errors] + [diagnosis.query] + text.splitlines()[:40:2]
+        asked = [error.message for error in diagnosis.errors] + [diagnosis.query] + text.splitlines()[:40:4]
         for each in asked:
             values = set(values_in(each))
             found += len(values)
