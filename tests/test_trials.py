@@ -46,10 +46,10 @@ def here(module: str, *arguments: str) -> str:
 @pytest.mark.server
 def test_a_few_kills_and_damages_do_no_harm() -> None:
     """How long servers take to end is measured by `make chaos`, on a machine that has time for it."""
-    few = ("--kills", "4", "--cases", "10", "--entries", "2", "--servers", "1")
+    few = ("--kills", "4", "--cases", "6", "--entries", "2", "--servers", "1")
     said = figures("chaos", *few, "--port", str(free_port()), "--patience", "100")
     assert "kills 4 " in said
-    assert "damages 10, faults 0" in said
+    assert "damages 6, faults 0" in said
     assert re.search(r"servers killed 1 .*, faults 0", said)
 
 
@@ -71,10 +71,9 @@ def test_a_short_soak_has_no_failure_and_no_step_back() -> None:
 @pytest.mark.flaky(reruns=1, only_rerun="it ends with")
 @pytest.mark.server
 def test_attacks_fail_nobody_else() -> None:
-    kinds = ("half-sent bodies, 11 addresses", "20 large logs at a time")
-    few = ("--seconds", "0.3", "--turns", "1", "--only", *kinds)
+    few = ("--seconds", "0.3", "--turns", "1", "--only", "half-sent bodies, 11 addresses")
     said = figures("attacks", *few, "--port", str(free_port()))
-    assert said.count("failed 0") == 2
+    assert said.count("failed 0") == 1
     assert said.endswith("faults 0\n")
 
 
