@@ -15,9 +15,8 @@ def first_result(page: Page) -> Locator:
     return page.locator("#results .card h2 a").first
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_what_a_log_says_is_kept_by_a_tap_and_followed(open_page: OpenPage, lang: str) -> None:
-    page = open_page(f"/{lang}/diagnose", viewport=PHONE, has_touch=True)
+def test_what_a_log_says_is_kept_by_a_tap_and_followed(open_page: OpenPage) -> None:
+    page = open_page("/zh/diagnose", viewport=PHONE, has_touch=True)
     works = page.locator("#context summary")
     page.locator("#log").fill(LOG)
     page.locator("form.paste [type=submit]").click()
@@ -27,10 +26,10 @@ def test_what_a_log_says_is_kept_by_a_tap_and_followed(open_page: OpenPage, lang
     expect(page.locator(".keep")).to_have_count(0)
     expect(page.locator("#log")).to_have_value(LOG)
 
-    page.goto(f"/{lang}/search?q=oom")
+    page.goto("/zh/search?q=oom")
     expect(works).to_contain_text("slime 0.2.4")
     assert "/entries/slime/" in (first_result(page).get_attribute("href") or "")
-    page.goto(f"/{lang}/")
+    page.goto("/zh/")
     links = page.locator(".map li p a").evaluate_all("all => all.map((each) => each.search)")
     assert links
     assert all("framework=slime" in each for each in links)
@@ -41,9 +40,8 @@ def test_what_a_log_says_is_kept_by_a_tap_and_followed(open_page: OpenPage, lang
     expect(page.locator(".map li p a").first).not_to_have_attribute("href", re.compile("framework=slime"))
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_few_results_are_narrowed_by_chips_above_them(open_page: OpenPage, lang: str) -> None:
-    page = open_page(f"/{lang}/search?q=oom")
+def test_few_results_are_narrowed_by_chips_above_them(open_page: OpenPage) -> None:
+    page = open_page("/zh/search?q=oom")
     expect(page.locator(".filters")).to_have_count(0)
     chip = page.locator(".found .chip", has_text="ROLL")
     above, below = chip.bounding_box(), first_result(page).bounding_box()
@@ -56,8 +54,7 @@ def test_few_results_are_narrowed_by_chips_above_them(open_page: OpenPage, lang:
         assert "/entries/roll/" in href
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(("lang", "width"), [("en", 1280), ("zh", 360)])
 def test_the_map_is_a_list_of_steps_that_reads_down_or_along(
     open_page: OpenPage, lang: str, width: int
 ) -> None:

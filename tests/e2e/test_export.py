@@ -16,6 +16,7 @@ from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.conftest import PATIENCE_MS
 from tests.e2e.test_embedding import Quiet
 from tests.support.command import Done, process
 from tests.support.server import ROOT
@@ -59,6 +60,7 @@ def address(site: Path) -> Iterator[str]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context()
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     failed: list[str] = []
     page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
@@ -84,7 +86,9 @@ def test_it_is_searched_read_and_switched_without_a_server(page: Page, address: 
     expect(page.get_by_role("link", name="Diagnose")).to_be_hidden()
     page.locator("#q").fill("restart slime from the last checkpoint")
     page.locator(".ask button").first.click()
-    page.locator("#results .card a").first.click()
+    first = page.locator("#results .card a").first
+    expect(first).to_have_attribute("href", f"{PREFIX}/en/entries/slime/resume-training/")
+    first.click()
     page.wait_for_url("**/en/entries/slime/resume-training/")
     page.locator("#language button").click()
     page.wait_for_url("**/zh/entries/slime/resume-training/")

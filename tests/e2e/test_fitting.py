@@ -25,19 +25,18 @@ def rows(found: Locator) -> list[int]:
     return counted
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_of_a_fix_nothing_is_out_of_sight(open_page: OpenPage, lang: str) -> None:
-    page = open_page(f"/{lang}/entries/chatlearn/non-contiguous-tensor-pipeline", viewport=DESKTOP)
-    fix = page.locator(".answer pre")
-    assert fix.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth)") == []
-    assert "contiguous()" in fix.first.inner_text()
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_on_a_phone_a_fix_with_two_columns_is_read_without_scrolling(open_page: OpenPage, lang: str) -> None:
-    page = open_page(f"/{lang}/entries/slime/sglang-max-retries", viewport=PHONE)
-    table = page.locator(".answer .table-scroll")
-    assert table.evaluate_all("all => all.map((each) => each.scrollWidth <= each.clientWidth)") == [True]
+def test_of_a_fix_nothing_is_out_of_sight(open_page: OpenPage) -> None:
+    page = open_page("about:blank", viewport=DESKTOP)
+    for lang in ("en", "zh"):
+        page.goto(f"/{lang}/entries/chatlearn/non-contiguous-tensor-pipeline")
+        fix = page.locator(".answer pre")
+        assert fix.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth)") == []
+        assert "contiguous()" in fix.first.inner_text()
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    for lang in ("en", "zh"):
+        page.goto(f"/{lang}/entries/slime/sglang-max-retries")
+        table = page.locator(".answer .table-scroll")
+        assert table.evaluate_all("all => all.map((each) => each.scrollWidth <= each.clientWidth)") == [True]
 
 
 def test_a_line_of_code_is_broken_on_request_only(open_page: OpenPage) -> None:
@@ -48,20 +47,16 @@ def test_a_line_of_code_is_broken_on_request_only(open_page: OpenPage) -> None:
     assert max(rows(trace.locator(".line"))) > 1
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize(
-    ("entry", "name"),
-    [
+def test_a_name_in_a_title_is_whole_where_a_line_can_hold_it(open_page: OpenPage) -> None:
+    page = open_page("about:blank", viewport=PHONE)
+    for entry, name in (
         ("slime/oom-max-tokens-per-gpu", "max_tokens_per_gpu"),
         ("roll/node2pg-keyerror", "self.node2pg[node_rank]"),
-    ],
-)
-def test_a_name_in_a_title_is_whole_where_a_line_can_hold_it(
-    open_page: OpenPage, lang: str, entry: str, name: str
-) -> None:
-    page = open_page(f"/{lang}/entries/{entry}", viewport=PHONE)
-    assert rows(page.locator("h1 .name")) == [1]
-    assert name in page.locator("h1 .name").inner_text()
+    ):
+        for lang in ("en", "zh"):
+            page.goto(f"/{lang}/entries/{entry}")
+            assert rows(page.locator("h1 .name")) == [1], (lang, entry)
+            assert name in page.locator("h1 .name").inner_text()
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -84,9 +84,8 @@ ROOT_LINE = 10 * RANKS + (len(FAILURE) - 1) * RANKS + 1
 """That of the first rank's failure in a log of ten steps."""
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_root_failure_is_in_view_and_what_repeats_is_folded(open_page: OpenPage, lang: str) -> None:
-    page = open_page(f"/{lang}/diagnose", viewport=DESKTOP)
+def test_the_root_failure_is_in_view_and_what_repeats_is_folded(open_page: OpenPage) -> None:
+    page = open_page("/zh/diagnose", viewport=DESKTOP)
     log = log_of_ranks(10)
     show(page, log)
     root = page.locator(".viewer-line.root")
