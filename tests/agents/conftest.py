@@ -12,7 +12,6 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.support import shipped
-from tests.support.inside import Inside
 from tests.support.server import COMMAND, Server, environment
 
 T = TypeVar("T")
@@ -33,7 +32,7 @@ def agents_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.stop()
 
 
-def over_http(server: Server | Inside, work: Work[T], mode: str = "auto") -> T:
+def over_http(server: Server, work: Work[T], mode: str = "auto") -> T:
     """What `work` comes to with a client of `/mcp`; `mode` as the SDK has it."""
 
     async def run() -> T:

@@ -1,5 +1,6 @@
 """The entries, the closed lists and the state of the content over HTTP."""
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.server import ROOT, Server
+from tests.support.server import ROOT
 from tests.support.shipped import ENTRIES
 from tests.support.small_content import edition, load_checked, write
 
@@ -134,8 +135,9 @@ def test_the_state_of_translations_is_told(serve: Callable[..., httpx.Client], t
 
 
 def test_a_broken_file_is_reported_and_everything_else_is_served(
-    start_server: Callable[..., Server], tmp_path: Path
+    serve: Callable[..., httpx.Client], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO)
     content = write(
         tmp_path,
         {
@@ -145,8 +147,7 @@ def test_a_broken_file_is_reported_and_everything_else_is_served(
         },
     )
     (content / "en/roll/binary.md").write_bytes(b"\xff\xfe\x00")
-    server = start_server(content)
-    with server.client() as client:
+    with serve(content) as client:
         problems = client.get("/api/v1/problems").json()["items"]
         kept_out = {problem["path"]: problem for problem in problems if not problem["served"]}
         assert set(kept_out) == {"en/roll/broken.md", "en/roll/binary.md"}
@@ -156,7 +157,7 @@ def test_a_broken_file_is_reported_and_everything_else_is_served(
         assert client.get("/api/v1/entries/roll/broken").status_code == 404
         assert client.get("/readyz").json()["problems"] == len(problems)
     for path, problem in kept_out.items():
-        assert f"{path}:{problem['line']}: {problem['rule']}: " in server.log()
+        assert f"{path}:{problem['line']}: {problem['rule']}: " in caplog.text
 
 
 def test_an_old_id_leads_to_the_new_one(serve: Callable[..., httpx.Client], tmp_path: Path) -> None:
