@@ -35,6 +35,14 @@ def titles(data: Path) -> list[str]:
     return [each.title for row in rows for each in row.head.summary.editions.values()]
 
 
+def opened(content: Path, data: Path, analyzers: Analyzers) -> Knowledge:
+    """What a start makes of both directories."""
+    settings = Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)})
+    knowledge = Knowledge(settings, analyzers=analyzers)
+    knowledge.open()
+    return knowledge
+
+
 def problems(data: Path) -> dict[str, str]:
     """Path and rule of each problem of the current generation that keeps something from being served."""
     found = Generation(data, current_name(data)).header.problems
@@ -221,12 +229,11 @@ DAMAGES = [
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_start_mends_whatever_is_damaged(
-    builder: Builder, content: Path, data: Path, damage: Callable[[Path], None]
+    builder: Builder, content: Path, data: Path, damage: Callable[[Path], None], analyzers: Analyzers
 ) -> None:
     builder.build()
     damage(data)
-    knowledge = Knowledge(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}))
-    knowledge.open()
+    knowledge = opened(content, data, analyzers)
     library = knowledge.snapshot.library
     assert [library.entries[entry_id].id for entry_id in library.ids] == ["roll/a", "roll/b"]
     assert knowledge.data == data
@@ -333,12 +340,15 @@ def test_leftovers_of_a_dead_builder_go_with_the_next_build(
 def test_a_builder_killed_at_any_moment_leaves_nothing_that_harms(
     content: Path, data: Path, analyzers: Analyzers
 ) -> None:
+    """As soon as it has the lock, has facts, writes a generation, has one."""
     write(content, {f"en/roll/many-{number}.md": edition(f"T{number}") for number in range(30)})
-    for delay in (0.5, 1.0, 1.3, 1.6, 2.0):
+    for sign in ("build.lock", FILE_NAME, "generations/.building-*", "generations/[0-9a-f]*"):
         settings = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}
         command = [sys.executable, "-m", "jieda.cli.main", "index"]
+        before = set(data.glob(sign))
         child = subprocess.Popen(command, env=environment(settings), cwd=ROOT, stdout=subprocess.DEVNULL)
-        time.sleep(delay)
+        while child.poll() is None and before.issuperset(data.glob(sign)):
+            time.sleep(0.001)
         child.send_signal(signal.SIGKILL)
         child.wait()
     built = Builder([content], data, analyzers).build()
@@ -378,14 +388,15 @@ def test_a_build_that_is_told_to_stop_changes_nothing(
 
 
 @pytest.mark.quick
-def test_a_broken_taxonomy_keeps_what_was_served(builder: Builder, content: Path, data: Path) -> None:
+def test_a_broken_taxonomy_keeps_what_was_served(
+    builder: Builder, content: Path, data: Path, analyzers: Analyzers
+) -> None:
     builder.build()
     (content / "taxonomy.yaml").write_text("frameworks: [")
     with pytest.raises(ContentError):
         builder.build()
     assert titles(data) == ["A", "B"]
-    knowledge = Knowledge(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}))
-    knowledge.open()
+    knowledge = opened(content, data, analyzers)
     assert "taxonomy.yaml:1" in knowledge.health().degraded
     assert str(content) not in knowledge.health().degraded
     assert len(knowledge.snapshot.library) == 2
@@ -446,11 +457,10 @@ def test_a_file_time_outside_of_the_calendar_is_no_reason_to_stop(
 
 
 @pytest.mark.quick
-def test_an_image_is_served_as_it_was_read(content: Path, data: Path) -> None:
+def test_an_image_is_served_as_it_was_read(content: Path, data: Path, analyzers: Analyzers) -> None:
     picture = content / "en/roll/pic.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\npicture")
-    knowledge = Knowledge(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}))
-    knowledge.open()
+    knowledge = opened(content, data, analyzers)
     picture.unlink()
     picture.symlink_to("/etc/passwd")
     served = knowledge.snapshot.library.image(Language.EN, "roll/pic.png")
@@ -521,11 +531,11 @@ def test_on_a_full_disk_what_there_is_is_served_and_space_heals_it(
         child.communicate("\n")
 
 
-def test_a_data_directory_that_cannot_be_used_is_done_without(content: Path, tmp_path: Path) -> None:
+def test_a_data_directory_that_cannot_be_used_is_done_without(
+    content: Path, tmp_path: Path, analyzers: Analyzers
+) -> None:
     (tmp_path / "file").write_text("in the way")
-    settings = Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(tmp_path / "file/data")})
-    knowledge = Knowledge(settings)
-    knowledge.open()
+    knowledge = opened(content, tmp_path / "file/data", analyzers)
     assert len(knowledge.snapshot.library) == 2
     assert "temporary" in knowledge.health().degraded
     assert str(tmp_path) not in knowledge.health().degraded
@@ -546,9 +556,10 @@ Builder([Path(sys.argv[1])], Path(sys.argv[2]), Analyzers()).build()
 """Builds as another version would whose completions have another form on disk."""
 
 
-def test_a_start_reads_nothing_that_another_version_wrote_in_its_own_form(content: Path, data: Path) -> None:
+def test_a_start_reads_nothing_that_another_version_wrote_in_its_own_form(
+    content: Path, data: Path, analyzers: Analyzers
+) -> None:
     run = [sys.executable, "-c", ANOTHER_VERSION, str(content), str(data)]
     subprocess.run(run, env=environment({}), check=True)
-    knowledge = Knowledge(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}))
-    knowledge.open()
+    knowledge = opened(content, data, analyzers)
     assert [each.text for each in knowledge.snapshot.completer.complete("A", Language.EN, 1)] == ["A"]
