@@ -14,7 +14,11 @@ CONTENT = Path(__file__).parents[2] / "content"
 def knowledge_of(directories: Sequence[Path]) -> LogKnowledge:
     """What content directories say of logs."""
     programs, failures = (
-        [(path, path.read_text(encoding="utf-8")) for each in directories if (path := each / name).is_file()]
+        tuple(
+            (path, path.read_text(encoding="utf-8"))
+            for each in directories
+            if (path := each / name).is_file()
+        )
         for name in (PROGRAMS, FAILURES)
     )
     return read_log_knowledge(programs, failures)

@@ -38,7 +38,7 @@ PARTS: dict[str, tuple[Grammar, Callable[[list[str]], object]]] = {
 def read(key: str, value: object, log: str) -> None:
     """A log and the paths in it, by files that say nothing else."""
     programs, failures = (
-        [(Path(name), json.dumps({key: value} if (name == PROGRAMS) == (PARTS[key][0] is FOLDERS) else {}))]
+        ((Path(name), json.dumps({key: value} if (name == PROGRAMS) == (PARTS[key][0] is FOLDERS) else {})),)
         for name in (PROGRAMS, FAILURES)
     )
     found = read_log_knowledge(programs, failures)
@@ -89,7 +89,7 @@ def test_a_prefix_of_many_placeholders_is_no_bomb(piece: str, times: int) -> Non
     ],
 )
 def test_what_the_grammar_refuses_is_told_with_its_line(name: str, text: str, told: str) -> None:
-    programs, failures = ([(Path(name), text)] if name == each else [] for each in (PROGRAMS, FAILURES))
+    programs, failures = (((Path(name), text),) if name == each else () for each in (PROGRAMS, FAILURES))
     with pytest.raises(ContentError) as error:
         read_log_knowledge(programs, failures)
     assert f"{name}{told}" in str(error.value)

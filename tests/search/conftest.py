@@ -1,8 +1,7 @@
 """Content of a test's own."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import mkdtemp
+from functools import lru_cache
 
 import pytest
 from jieda.analysis.pipeline import Analyzer
@@ -14,16 +13,23 @@ from tests.search.small import MakeSnapshot, files_of
 from tests.support import small_content
 
 
-@pytest.fixture
-def small(analyzer: Analyzer, tmp_path: Path) -> MakeSnapshot:
-    """Makes snapshots of content that a test writes: see `small.MakeSnapshot`."""
+@pytest.fixture(scope="session")
+def small(analyzer: Analyzer, tmp_path_factory: pytest.TempPathFactory) -> MakeSnapshot:
+    """Makes snapshots of content that a test writes: see `small.MakeSnapshot`. The same one for the same content, where
+    a test before has asked for it."""
 
-    def make(files: Mapping[str, str], glossary: str = "") -> Snapshot:
-        content = small_content.write(tmp_path / "content", files_of(files, glossary))
+    @lru_cache(maxsize=8)
+    def made(*files: tuple[str, str]) -> Snapshot:
+        folder = tmp_path_factory.mktemp("small")
+        content = small_content.write(folder / "content", dict(files))
         library = load_library([content])
         served = {f"{lang}/{entry.id}.md" for entry in library.entries.values() for lang in entry.editions}
         missing = {problem.path for problem in library.problems if not problem.served} - served
         assert not missing, library.problems
-        return build_snapshot(library, analyzer, Path(mkdtemp(dir=tmp_path)))
+        (folder / "index").mkdir()
+        return build_snapshot(library, analyzer, folder / "index")
+
+    def make(files: Mapping[str, str], glossary: str = "") -> Snapshot:
+        return made(*sorted(files_of(files, glossary).items()))
 
     return make

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import lru_cache
 from itertools import accumulate, chain
 from typing import NamedTuple
 
@@ -155,6 +156,7 @@ class Formats:
         return any(word in folded and pattern.search(text) for word, pattern in self.trouble)
 
 
+@lru_cache(maxsize=4)
 def compile_formats(failures: Failures) -> Formats:
     """Compile the formats of failures.yaml."""
     level = f"(?:{'|'.join(map(re.escape, sorted(failures.levels, key=len, reverse=True))) or '(?!)'})"

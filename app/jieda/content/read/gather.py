@@ -151,7 +151,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         glossary=groups,
         dictionary=_add_glossary_words(tuple(lines), groups),
         problems=tuple(problems),
-        logs=read_log_knowledge(given[PROGRAMS], given[FAILURES]),
+        logs=read_log_knowledge(tuple(given[PROGRAMS]), tuple(given[FAILURES])),
         site=site,
     )
 

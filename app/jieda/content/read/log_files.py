@@ -5,6 +5,7 @@ replaces those of the same id or name, and removes those that it names under `wi
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -38,18 +39,17 @@ from jieda.signature import (
 PROGRAMS, FAILURES = "programs.yaml", "failures.yaml"
 WITHOUT = "without"
 
-SharedTexts = Sequence[tuple[Path, str]]
+SharedTexts = tuple[tuple[Path, str], ...]
 """Path and text of the files of one name, in the order of their content directories."""
 
 
+@lru_cache(maxsize=4)  # each build asks for it, and an edit of an entry changes none of it
 def read_log_knowledge(programs: SharedTexts, failures: SharedTexts) -> LogKnowledge:
     """Return the built-in knowledge, as changed by the files. Raises ContentError."""
     known = _merge_files(PROGRAMS, _PROGRAMS, programs)
     by_id = {name: _program(name, **values) for name, values in known["programs"].items()}
-    return LogKnowledge(
-        programs=Programs(by_id, known["installed"], known["standard"]),
-        failures=Failures(**_merge_files(FAILURES, _FAILURES, failures)),
-    )
+    formats = Failures(**_merge_files(FAILURES, _FAILURES, failures))
+    return LogKnowledge(Programs(by_id, known["installed"], known["standard"]), formats)
 
 
 def _program(
