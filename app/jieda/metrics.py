@@ -118,34 +118,22 @@ class _StateCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         state = self.state
-        info = GaugeMetricFamily(
-            "jieda_info", "Always 1; the label says which version runs.", labels=["version"]
-        )
+        version = "Always 1; the label says which version runs."
+        info = GaugeMetricFamily("jieda_info", version, labels=["version"])
         info.add_metric([VERSION], 1)
         yield info
-        yield GaugeMetricFamily("jieda_entries", "Entries served.", value=state.entries)
-        yield GaugeMetricFamily(
-            "jieda_degraded",
-            "1 while something keeps the newest content from being served.",
-            value=state.degraded,
-        )
+        yield GaugeMetricFamily("jieda_entries", "Entries served.", state.entries)
+        degraded = "1 while something keeps the newest content from being served."
+        yield GaugeMetricFamily("jieda_degraded", degraded, state.degraded)
         if state.cluster is not None:
-            yield GaugeMetricFamily(
-                "jieda_search_cluster_up",
-                "1 while the search cluster answers the worker that is asked.",
-                value=not state.cluster,
-            )
-        yield GaugeMetricFamily(
-            "jieda_generation_age_seconds",
-            "Time since the generation that is served was built.",
-            value=state.age,
-        )
+            up = "1 while the search cluster answers the worker that is asked."
+            yield GaugeMetricFamily("jieda_search_cluster_up", up, not state.cluster)
+        age = "Time since the generation that is served was built."
+        yield GaugeMetricFamily("jieda_generation_age_seconds", age, state.age)
         yield CounterMetricFamily(
-            "jieda_builds", "Generations built since the builder started.", value=state.builds
+            "jieda_builds", "Generations built since the builder started.", state.builds
         )
-        yield CounterMetricFamily(
-            "jieda_build_seconds", "Time that these builds took.", value=state.build_seconds
-        )
+        yield CounterMetricFamily("jieda_build_seconds", "Time that these builds took.", state.build_seconds)
         votes = CounterMetricFamily(
             "jieda_votes", "What readers said to “Did this solve it?”.", labels=["entry", "lang", "solved"]
         )

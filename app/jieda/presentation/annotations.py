@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import error_text, printable
@@ -16,51 +17,58 @@ LEVELS: Mapping[str, tuple[str, str]] = {"exact": ("error", "major"), "likely": 
 HINT = "notice", "info"
 
 
+class Finding(NamedTuple):
+    """An entry that explains the log, or an error that none explains; `level` as on GitHub, `severity` as on GitLab."""
+
+    level: str
+    severity: str
+    line: int
+    title: str
+    text: str
+
+
 def as_summary(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
     """Return a heading and a line per entry or error, like the end of a test report."""
-    lines = [
-        f"{level.upper()} {name or 'log'}:{line} {title}" for level, _, line, title, _ in _findings(found, t)
-    ]
+    lines = [f"{each.level.upper()} {name or 'log'}:{each.line} {each.title}" for each in _findings(found, t)]
     return "\n".join([" jieda ".center(WIDTH, "="), *lines]) + "\n"
 
 
 def as_github(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
     """Return GitHub workflow commands (Workflow commands for GitHub Actions, "Setting an error message")."""
-    lines = []
-    for level, _, line, title, text in _findings(found, t):
-        place = {"file": name, "line": str(line)} if name else {}
-        properties = ",".join(
-            f"{key}={_escaped(value, ':,')}" for key, value in {**place, "title": title}.items()
-        )
-        lines.append(f"::{level} {properties}::{_escaped(text)}\n")
-    return "".join(lines)
+    commands = []
+    for each in _findings(found, t):
+        place = {"file": name, "line": str(each.line)} if name else {}
+        properties = place | {"title": each.title}
+        listed = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in properties.items())
+        commands.append(f"::{each.level} {listed}::{_escaped(each.text)}\n")
+    return "".join(commands)
 
 
 def as_gitlab(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
     """Return a GitLab Code Quality report."""
     issues = [
         {
-            "description": f"{title}\n\n{text}",
+            "description": f"{each.title}\n\n{each.text}",
             "check_name": "jieda",
-            "fingerprint": hashlib.sha256(f"{name}\n{title}".encode()).hexdigest(),
-            "severity": severity,
-            "location": {"path": name or "-", "lines": {"begin": line}},
+            "fingerprint": hashlib.sha256(f"{name}\n{each.title}".encode()).hexdigest(),
+            "severity": each.severity,
+            "location": {"path": name or "-", "lines": {"begin": each.line}},
         }
-        for _, severity, line, title, text in _findings(found, t)
+        for each in _findings(found, t)
     ]
     return json.dumps(issues, ensure_ascii=False, indent=2) + "\n"
 
 
-def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[tuple[str, str, int, str, str]]:
-    """Yield level, severity, log line, title and text of each entry that explains the log, or else of each error."""
+def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[Finding]:
+    """Yield the entries that explain the log, or else its errors."""
     for match in found.matches[:MOST]:
         line = match.matched[0] if match.matched else None
         said = [f"{t(f'diagnosis.confidence.{match.confidence}')}: {match.id}", match.applies_to]
         said += [printable(line.text)] if line else []
         text = "\n".join(filter(None, [*said, "", match.fix.strip(), "", match.url]))
-        yield *LEVELS.get(match.confidence, HINT), line.line if line else 1, match.title, text
+        yield Finding(*LEVELS.get(match.confidence, HINT), line.line if line else 1, match.title, text)
     for error in found.errors[:MOST] if not found.matches else ():
-        yield *HINT, error.line, t("diagnosis.none"), error_text(error.type, error.message)
+        yield Finding(*HINT, error.line, t("diagnosis.none"), error_text(error.type, error.message))
 
 
 def _escaped(text: str, others: str = "") -> str:

@@ -36,16 +36,7 @@ def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], p
 
     `address` returns the page of an entry id, or an empty string.
     """
-    fixed = not diagnosis.asks
-    blocks: list[Iterable[str]] = [
-        _match(number, match, t, address, paint, fixed=fixed)
-        for number, match in enumerate(diagnosis.matches, 1)
-    ]
-    if blocks and diagnosis.verdict is Verdict.POSSIBLE:
-        blocks.insert(0, _introduction(diagnosis, t, paint))
-    blocks = blocks or [_nothing(diagnosis, t, paint)]
-    if diagnosis.parts:
-        blocks.insert(0, [read_lines_text(diagnosis.parts, t)])
+    blocks = _TextWriter(t, address, paint).blocks(diagnosis)
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
@@ -55,55 +46,73 @@ def read_lines_text(parts: Iterable[tuple[int, int]], t: Translate) -> str:
     return str(t("diagnosis.read_lines", lines=lines))
 
 
-def _introduction(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
-    """Introduce possible matches, or ask which framework is meant."""
-    if diagnosis.asks:
-        names = t("list.join").join(diagnosis.asks)
-        yield f"{paint.strong}{t('diagnosis.ask')}{paint.off}  {t('diagnosis.ask_framework', names=names)}"
-    else:
-        yield f"{paint.strong}{t('diagnosis.verdict.possible')}{paint.off}"
+@dataclass(frozen=True, slots=True)
+class _TextWriter:
+    """Writes the blocks of a text, each as lines."""
 
+    t: Translate
+    address: Callable[[str], str]
+    paint: Paint
 
-def _match(  # noqa: PLR0913 - what a match is shown with
-    number: int,
-    match: Match,
-    t: Translate,
-    address: Callable[[str], str],
-    paint: Paint,
-    *,
-    fixed: bool,
-) -> Iterator[str]:
-    confidence = t(f"diagnosis.confidence.{match.confidence}")
-    yield f"{paint.strong}{number}. {match.edition.title}{paint.off}  [{paint.sure}{confidence}{paint.off}]"
-    if match.edition.applies_to:
-        yield f"   {paint.faint}{t('diagnosis.applies_to', text=match.edition.applies_to)}{paint.off}"
-    if match.may_not_apply_to:
-        yield f"   {t('diagnosis.may_not_apply', version=printable(match.may_not_apply_to))}"
-    for matched in match.matched[:MAX_MATCHED]:
-        yield _line(matched.line, printable(matched.text), t, paint)
-    if match.edition.answer and fixed:
+    def blocks(self, diagnosis: Diagnosis) -> Iterator[Iterable[str]]:
+        if diagnosis.parts:
+            yield [read_lines_text(diagnosis.parts, self.t)]
+        if not diagnosis.matches:
+            yield self._nothing(diagnosis)
+        elif diagnosis.verdict is Verdict.POSSIBLE:
+            yield [self._introduction(diagnosis)]
+        for number, match in enumerate(diagnosis.matches, 1):
+            yield self._match(number, match, fixed=not diagnosis.asks)
+
+    def _introduction(self, diagnosis: Diagnosis) -> str:
+        """Introduce possible matches, or ask which framework is meant."""
+        if not diagnosis.asks:
+            return self._strong(self.t("diagnosis.verdict.possible"))
+        names = self.t("list.join").join(diagnosis.asks)
+        question = self.t("diagnosis.ask_framework", names=names)
+        return f"{self._strong(self.t('diagnosis.ask'))}  {question}"
+
+    def _match(self, number: int, match: Match, *, fixed: bool) -> Iterator[str]:
+        t, edition = self.t, match.edition
+        confidence = f"{self.paint.sure}{t(f'diagnosis.confidence.{match.confidence}')}{self.paint.off}"
+        yield f"{self._strong(f'{number}. {edition.title}')}  [{confidence}]"
+        if edition.applies_to:
+            yield f"   {self._faint(t('diagnosis.applies_to', text=edition.applies_to))}"
+        if match.may_not_apply_to:
+            yield f"   {t('diagnosis.may_not_apply', version=printable(match.may_not_apply_to))}"
+        for matched in match.matched[:MAX_MATCHED]:
+            yield self._line(matched.line, printable(matched.text))
+        if edition.answer and fixed:
+            yield ""
+            yield from (f"   {line}".rstrip() for line in edition.answer.markdown.strip().splitlines())
         yield ""
-        yield from (f"   {line}".rstrip() for line in match.edition.answer.markdown.strip().splitlines())
-    yield ""
-    yield f"   {paint.faint}{match.entry.id}{paint.off}  {address(match.entry.id)}".rstrip()
+        yield f"   {self._faint(match.entry.id)}  {self.address(match.entry.id)}".rstrip()
 
+    def _nothing(self, diagnosis: Diagnosis) -> Iterator[str]:
+        t, clean = self.t, diagnosis.verdict is Verdict.NO_ERROR
+        yield self._strong(t("diagnosis.no_error" if clean else "diagnosis.none"))
+        for error in diagnosis.errors[:MAX_MATCHED]:
+            times = f"  ×{error.count}" if error.count > 1 else ""
+            yield self._line(error.line, error_text(error.type, error.message) + times)
+        if diagnosis.near:
+            yield t("diagnosis.similar" if clean else "diagnosis.nearest")
+            for near in diagnosis.near:
+                shares = describe_near(near, diagnosis.framework, t)
+                about = "  ".join(filter(None, (near.entry.id, near.edition.applies_to, shares)))
+                yield f"   {near.edition.title}  {self._faint(about)}"
+        if diagnosis.query:
+            # As words, not as a link: nothing of a paste goes into an address.
+            words = " ".join(dict.fromkeys(diagnosis.query.split()))
+            yield t("diagnosis.search_instead", query=printable(words))
 
-def _nothing(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
-    clean = diagnosis.verdict is Verdict.NO_ERROR
-    yield f"{paint.strong}{t('diagnosis.no_error' if clean else 'diagnosis.none')}{paint.off}"
-    for error in diagnosis.errors[:MAX_MATCHED]:
-        times = f"  ×{error.count}" if error.count > 1 else ""
-        yield _line(error.line, error_text(error.type, error.message) + times, t, paint)
-    if diagnosis.near:
-        yield t("diagnosis.similar" if clean else "diagnosis.nearest")
-        for near in diagnosis.near:
-            shares = describe_near(near, diagnosis.framework, t)
-            about = "  ".join(filter(None, (near.entry.id, near.edition.applies_to, shares)))
-            yield f"   {near.edition.title}  {paint.faint}{about}{paint.off}"
-    if diagnosis.query:
-        # As words, not as a link: nothing of a paste goes into an address.
-        words = " ".join(dict.fromkeys(diagnosis.query.split()))
-        yield t("diagnosis.search_instead", query=printable(words))
+    def _line(self, number: int, text: str) -> str:
+        return f"   {self._faint(self.t('diagnosis.line', line=str(number)))}  {text}"
+
+    def _strong(self, text: str) -> str:
+        return f"{self.paint.strong}{text}{self.paint.off}"
+
+    def _faint(self, text: str) -> str:
+        return f"{self.paint.faint}{text}{self.paint.off}"
 
 
 def error_text(kind: str, message: str) -> str:
@@ -116,10 +125,6 @@ def describe_near(near: Near, framework: str, t: Translate) -> str:
     if near.foreign:
         return str(t("diagnosis.foreign", entry=near.entry.framework, log=framework))
     return str(t("diagnosis.shares", words=printable(t("list.join").join(near.words)))) if near.words else ""
-
-
-def _line(number: int, text: str, t: Translate, paint: Paint) -> str:
-    return f"   {paint.faint}{t('diagnosis.line', line=str(number))}{paint.off}  {text}"
 
 
 def printable(text: str) -> str:
