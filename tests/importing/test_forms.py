@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from jieda.cli.import_command import command
+from jieda.cli.main import main
 from jieda.importing.page import read_page
 from jieda.importing.questions import find_questions
 from jieda.importing.wording import Wording
@@ -377,7 +377,7 @@ def imported(tmp_path: Path) -> Callable[..., Result]:
             path.write_text(text, encoding="utf-8")
         pages = [str(tmp_path / each) for each in named]
         arguments = ["--framework", "roll", "--content", str(tmp_path / "content"), "--lang", "en", *pages]
-        return CliRunner().invoke(command, arguments)
+        return CliRunner().invoke(main, ["import", *arguments])
 
     return run
 

@@ -47,17 +47,14 @@ from jieda.usecases.judge import judge
     " directory.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.pass_context
-def command(  # noqa: PLR0913 - one parameter for each option
-    context: click.Context,
-    /,
+def command(
     *,
     directories: tuple[Path, ...],
     searches: bool,
     revision: str,
     shipped: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Report the problems in the content as `path:line: rule: message`; exit with 1 if there are any.
 
     What a draft still lacks is printed as `path:line: draft: rule: message`, and what --search notes as
@@ -77,7 +74,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         for note in report.notes:
             click.echo(_with_mark(note, "note"))
     click.echo(_summary(report, revision, whole - len(report.problems)), err=True)
-    context.exit(1 if report.wrong else 0)
+    return 1 if report.wrong else 0
 
 
 def _with_mark(problem: Problem, mark: str) -> str:

@@ -58,10 +58,7 @@ class DiagnoseOptions:
 )
 @url_option
 @content_option
-@click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
-    context: click.Context,
-    /,
     *,
     file: Path,
     lang: Language,
@@ -71,7 +68,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     explain: bool,
     url: str,
     directories: tuple[Path, ...],
-) -> None:
+) -> int:
     """Find the entries that explain the log in FILE (- or omitted: standard input).
 
     Of a log longer than 1 MiB, only the end and the lines around its first failure are read.
@@ -90,7 +87,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     else:
         answer, confidence = _ask_content(client, file, options)
     click.echo(answer, nl=not answer.endswith("\n"))
-    context.exit(0 if confidence in SURE else 1)
+    return 0 if confidence in SURE else 1
 
 
 def _refuse_empty(size: int) -> None:

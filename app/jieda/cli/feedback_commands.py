@@ -24,8 +24,7 @@ OFF = "Gaps are not kept (JIEDA_GAPS is 0)."
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines per list.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--forget", is_flag=True, help="Delete all unanswered questions and reads. Votes stay.")
-@click.pass_context
-def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: bool) -> None:
+def gaps(days: int, limit: int, as_json: bool, forget: bool) -> int:
     """Show unanswered questions, most frequent first, and what else needs attention; exit with 1 if there are none.
 
     Reads the data directory that the server writes to (JIEDA_DATA), and prints its path.
@@ -35,7 +34,7 @@ def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: b
     if forget:
         _forget(store)
         click.echo(f"{store.gaps}: emptied", err=True)
-        return
+        return 0
     knowledge = Knowledge(settings)
     knowledge.open()
     found = maintenance(Service.of(settings, knowledge), knowledge.snapshot, days)
@@ -47,7 +46,7 @@ def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: b
         click.echo(as_text(found, limit))
     # The server may be configured differently, so this only states the local setting.
     click.echo(f"{settings.data}: {OFF if not settings.gaps else 'gaps are kept.'}", err=True)
-    context.exit(0 if found.gaps else 1)
+    return 0 if found.gaps else 1
 
 
 def _forget(store: FeedbackStore) -> None:

@@ -56,10 +56,7 @@ PAGE = click.Path(exists=True, path_type=Path)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @lang_option("terminal", "messages")
 @content_option
-@click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
-    context: click.Context,
-    /,
     *,
     pages: tuple[Path, ...],
     en: Path | None,
@@ -75,7 +72,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     as_json: bool,
     lang: Language,
     directories: tuple[Path, ...],
-) -> None:
+) -> int:
     """Turn question-and-answer pages into drafts of entries in the (last) content directory.
 
     PAGE is a file or a directory: Markdown, MDX, HTML, reStructuredText or a gettext catalogue; --en and --zh name
@@ -87,13 +84,13 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if issues:
         if pages or roots or accept:
             raise click.UsageError("--issues cannot be combined with pages: import these separately.")
-        context.exit(import_threads(issues, framework, directories, lang, dry_run=dry_run, as_json=as_json))
+        return import_threads(issues, framework, directories, lang, dry_run=dry_run, as_json=as_json)
     if not pages and not roots:
         raise click.UsageError("Name pages, or use --en and --zh.")
     sources = ImportSources(roots, pages, {Language.EN: url_en, Language.ZH: url_zh})
     day = updated.date() if updated else None
     request = ImportRequest(sources, content_directories(directories), framework, license_, day, accept)
-    context.exit(import_pages(request, lang, dry_run=dry_run, as_json=as_json))
+    return import_pages(request, lang, dry_run=dry_run, as_json=as_json)
 
 
 def report_translator(lang: Language) -> Callable[..., str]:

@@ -57,10 +57,7 @@ AROUND = {
     help="Page or directory to import; may be repeated.",
 )
 @click.option("--git", "as_repository", is_flag=True, help="Make DIR a git repository.")
-@click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
-    context: click.Context,
-    /,
     *,
     directory: Path,
     name: str | None,
@@ -68,7 +65,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     lang: str | None,
     pages: tuple[Path, ...],
     as_repository: bool,
-) -> None:
+) -> int:
     """Create a site of your own in DIR, without the shipped entries.
 
     DIR gets a taxonomy with the site's name, one entry with sample logs, files to serve it with Docker, systemd, nginx
@@ -96,7 +93,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)
     code = import_pages(request, languages[0]) if pages else 0
     click.echo(f"next: jieda serve --content {content}", err=True)
-    context.exit(code)
+    return code
 
 
 def _files(

@@ -29,17 +29,14 @@ from jieda.settings import content_directories
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done; write nothing.")
 @content_option
-@click.pass_context
-def command(  # noqa: PLR0913 - one parameter for each option
-    context: click.Context,
-    /,
+def command(
     *,
     source: BinaryIO,
     into: Path,
     prune: bool,
     dry_run: bool,
     directories: tuple[Path, ...],
-) -> None:
+) -> int:
     """Load entries from FILE (-: standard input), one line of JSON per edition, as the API returns it.
 
     Each becomes <lang>/<framework>/<slug>.md below DIRECTORY. Unchanged files stay untouched; files that no load
@@ -60,7 +57,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if against:
         click.echo(f"nothing was removed: {against}", err=True)
     click.echo(_summary(counts, dry_run=dry_run), err=True)
-    context.exit(1 if counts[LoadOutcome.REFUSED] or not counts else 0)
+    return 1 if counts[LoadOutcome.REFUSED] or not counts else 0
 
 
 def _source_name(source: BinaryIO) -> str:

@@ -62,10 +62,7 @@ def _describe(step: Step) -> str:
     "--check", "only_check", is_flag=True, help="Change nothing; exit with 1 if a file would change."
 )
 @content_option
-@click.pass_context
-def fmt(
-    context: click.Context, files: tuple[Path, ...], only_check: bool, directories: tuple[Path, ...]
-) -> None:
+def fmt(files: tuple[Path, ...], only_check: bool, directories: tuple[Path, ...]) -> int:
     """Put the front matter of each FILE, or of all entries, into the order of docs/content-format.md.
 
     Comments stay above their field, values and quotes as they are written; the text below the front matter is never
@@ -91,7 +88,7 @@ def fmt(
             if not only_check:
                 with writing():
                     carry_out([Rewrite(path.resolve(), ordered)])
-    context.exit(1 if found else 0)
+    return 1 if found else 0
 
 
 @click.command()

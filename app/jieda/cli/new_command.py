@@ -37,10 +37,7 @@ from jieda.usecases.from_log import DraftRequest, draft_from_log
     "--force", is_flag=True, help="With --from-log: draft it even if an entry already explains the log."
 )
 @content_option
-@click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
-    context: click.Context,
-    /,
     *,
     entry_id: str,
     kind: str | None,
@@ -48,7 +45,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     framework: str,
     force: bool,
     directories: tuple[Path, ...],
-) -> None:
+) -> int:
     """Write the skeleton of ID, <framework>/<slug>, into the (last) content directory, in each language that the
     content has.
 
@@ -60,12 +57,13 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if log is not None:
         if kind not in {None, Kind.ERROR.value}:
             raise click.UsageError("--from-log drafts an error: leave --kind out")
-        context.exit(_from_log(log, chosen, DraftRequest(entry_id, framework, today), force=force))
+        return _from_log(log, chosen, DraftRequest(entry_id, framework, today), force=force)
     if not entry_id or kind is None:
         raise click.UsageError("Name the ID and its --kind, or use --from-log.")
     with writing():
         for path in write_skeletons(chosen[-1], load_corpus(chosen), entry_id, Kind(kind), today):
             click.echo(str(path))
+    return 0
 
 
 def _from_log(file: Path, directories: tuple[Path, ...], wanted: DraftRequest, *, force: bool) -> int:

@@ -59,10 +59,7 @@ NO_FAILURE = {0, SIGNALLED + signal.SIGINT, SIGNALLED + signal.SIGPIPE}
 @click.option("--url", metavar="URL", help="Ask this server instead of the local content.")
 @content_option
 @click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
-@click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
-    context: click.Context,
-    /,
     *,
     arguments: tuple[str, ...],
     form: str,
@@ -72,7 +69,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     framework: str | None,
     url: str | None,
     directories: tuple[Path, ...],
-) -> None:
+) -> int:
     """Run COMMAND and, if it fails, explain why.
 
     Output, signals and the exit code are those of the command. If it fails, the last MiB of its output is diagnosed,
@@ -96,7 +93,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
             click.echo(
                 f"The output is long; line 1 of its last MiB is line {tail.dropped_lines + 1:,}.", err=True
             )
-    context.exit(code)
+    return code
 
 
 def _open_to_write(path: str) -> BinaryIO:

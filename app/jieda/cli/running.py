@@ -40,12 +40,12 @@ class Commands(click.Group):
     """Command group that turns errors into messages."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; a JiedaError becomes a message and exit code 2."""
+        """Run a command and exit with the code that it returns, if any; a JiedaError becomes a message and code 2."""
         if sys.stderr.isatty():
             progress.log.addHandler(logging.StreamHandler())
             progress.log.setLevel(logging.INFO)
         try:
-            return super().invoke(ctx)
+            code = super().invoke(ctx)
         except click.NoSuchOption as error:
             if error.ctx is None or all(each.nargs != -1 for each in error.ctx.command.params):
                 raise
@@ -53,6 +53,7 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.format_message()}\n{hint}", error.ctx) from error
         except JiedaError as error:
             raise _Failure(str(error)) from error
+        return ctx.exit(code if isinstance(code, int) else 0)
 
 
 content_option = click.option(

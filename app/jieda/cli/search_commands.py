@@ -51,10 +51,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the JS
 @json_option
 @url_option
 @content_option
-@click.pass_context
 def search(  # noqa: PLR0913 - one parameter for each option
-    context: click.Context,
-    /,
     *,
     words: tuple[str, ...],
     lang: Language | None,
@@ -64,7 +61,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     url: str,
     directories: tuple[Path, ...],
     **chosen: Any,
-) -> None:
+) -> int:
     """Search the content; exit with 1 if nothing is found."""
     # Invalid UTF-8 arrives as lone surrogates, which JSON cannot hold.
     query = " ".join(words).encode("utf-8", "replace").decode()
@@ -76,7 +73,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
         click.echo(found.model_dump_json(indent=2))
     else:
         click.echo(_as_text(found, Translations.load().translator(shown)))
-    context.exit(0 if found.hits else 1)
+    return 0 if found.hits else 1
 
 
 def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
@@ -138,10 +135,7 @@ def _format_snippet(snippet: str) -> str:
 @json_option
 @url_option
 @content_option
-@click.pass_context
 def read(  # noqa: PLR0913 - one parameter for each option
-    context: click.Context,
-    /,
     *,
     entry_id: str,
     lang: Language,
@@ -149,21 +143,22 @@ def read(  # noqa: PLR0913 - one parameter for each option
     as_json: bool,
     url: str,
     directories: tuple[Path, ...],
-) -> None:
+) -> int:
     """Print the entry ID, <framework>/<slug>, as Markdown; exit with 1 if there is none."""
     client = client_of(url, directories)
     try:
         entry = ask(client.read(entry_id, lang))
     except UnknownEntry:
         click.echo(f"jieda: no entry {entry_id!r}; find one with jieda search", err=True)
-        context.exit(1)
+        return 1
     except RemoteError as error:
         if error.status != 404:
             raise
         click.echo(f"jieda: {error}", err=True)
-        context.exit(1)
+        return 1
     t = Translations.load().translator(entry.lang)
     click.echo(entry.model_dump_json(indent=2) if as_json else _markdown(entry, section, t))
+    return 0
 
 
 def _markdown(entry: schemas.ApiEntry, section: str, t: Callable[..., str]) -> str:
