@@ -39,14 +39,6 @@ def test_of_a_fix_nothing_is_out_of_sight(open_page: OpenPage) -> None:
         assert table.evaluate_all("all => all.map((each) => each.scrollWidth <= each.clientWidth)") == [True]
 
 
-def test_a_line_of_code_is_broken_on_request_only(open_page: OpenPage) -> None:
-    page = open_page("/en/entries/chatlearn/non-contiguous-tensor-pipeline", viewport=DESKTOP)
-    trace = page.locator(".code:not(.answer *)").first
-    assert set(rows(trace.locator(".line"))) == {1}
-    trace.get_by_role("button", name="Wrap").click()
-    assert max(rows(trace.locator(".line"))) > 1
-
-
 def test_a_name_in_a_title_is_whole_where_a_line_can_hold_it(open_page: OpenPage) -> None:
     page = open_page("about:blank", viewport=PHONE)
     for entry, name in (

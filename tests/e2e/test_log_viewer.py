@@ -170,10 +170,22 @@ def test_the_ways_to_the_next_hit_stand_in_one_row(
     assert [each.get_attribute("aria-label") for each in ways.all()] == names
 
 
-def test_what_is_searched_is_found_inside_folds(open_page: OpenPage) -> None:
+def test_the_keys_move_from_line_to_line_and_to_what_is_found_inside_folds(open_page: OpenPage) -> None:
     page = open_page("/en/diagnose", viewport=DESKTOP)
     show(page, log_of_ranks(10))
+    lines = page.locator(".viewer-lines")
+    page.locator(".best .line-number").first.press("Enter")
+    expect(lines).to_be_focused()
+    chosen = page.locator(".viewer-line[aria-selected=true]")
+    before = int(chosen.locator(".viewer-number").text_content() or 0)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    active = lines.get_attribute("aria-activedescendant")
+    expect(page.locator(f"#{active}")).to_have_attribute("aria-selected", "true")
+    assert int(re.sub(r"\D", "", chosen.locator(".viewer-number").text_content() or "") or 0) < before
+    page.keyboard.press("Control+f")
     field = page.get_by_label("Find in the log")
+    expect(field).to_be_focused()
     field.fill("stage3.py")
     count = page.locator(".viewer-count")
     expect(count).to_have_text(f"1 of {RANKS + 1}")
@@ -221,24 +233,9 @@ def test_the_verdict_stands_beside_the_log_or_above_it(
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
 
 
-def test_the_keys_move_from_line_to_line(open_page: OpenPage) -> None:
-    page = open_page("/en/diagnose", viewport=DESKTOP)
-    show(page, log_of_ranks(10))
-    lines = page.locator(".viewer-lines")
-    page.locator(".best .line-number").first.press("Enter")
-    expect(lines).to_be_focused()
-    chosen = page.locator(".viewer-line[aria-selected=true]")
-    before = int(chosen.locator(".viewer-number").text_content() or 0)
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowUp")
-    active = lines.get_attribute("aria-activedescendant")
-    expect(page.locator(f"#{active}")).to_have_attribute("aria-selected", "true")
-    assert int(re.sub(r"\D", "", chosen.locator(".viewer-number").text_content() or "") or 0) < before
-    page.keyboard.press("Control+f")
-    expect(page.get_by_label("Find in the log")).to_be_focused()
-
-
-def test_nothing_is_asked_for_the_log_beside_its_diagnosis(open_page: OpenPage) -> None:
+def test_nothing_is_asked_for_the_log_beside_its_diagnosis_and_another_is_pasted_over_it(
+    open_page: OpenPage,
+) -> None:
     page = open_page("/en/diagnose", viewport=DESKTOP)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(f"{request.method} {request.url.partition('?')[0]}"))
@@ -247,11 +244,6 @@ def test_nothing_is_asked_for_the_log_beside_its_diagnosis(open_page: OpenPage) 
     expect(page.locator(".viewer-count")).to_contain_text("of")
     names = [name for each in asked if (name := each.rpartition("/")[2]) != "icon.svg"]
     assert sorted(names) == ["diagnose", "log-viewer.css", "log-viewer.js"]
-
-
-def test_another_log_is_pasted_over_the_one_that_is_shown(open_page: OpenPage) -> None:
-    page = open_page("/en/diagnose", viewport=DESKTOP)
-    show(page, log_of_ranks(4))
     page.evaluate(
         """() => {
           const clipboardData = new DataTransfer();
@@ -263,11 +255,3 @@ def test_another_log_is_pasted_over_the_one_that_is_shown(open_page: OpenPage) -
     page.get_by_role("button", name="Edit or paste another").click()
     expect(page.locator("#log")).to_be_focused()
     expect(page.locator("#viewer")).to_have_count(0)
-
-
-def test_without_scripts_the_answer_stands_alone(open_page: OpenPage) -> None:
-    page = open_page("/en/diagnose", java_script_enabled=False)
-    page.locator("#log").fill("\n".join([*FAILURE, ""]))
-    page.locator("form.paste [type=submit]").first.click()
-    expect(page.locator(".best .answer")).to_be_visible()
-    expect(page.locator("#log")).to_be_visible()

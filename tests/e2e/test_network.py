@@ -63,7 +63,8 @@ def test_the_script_works_under_a_path(open_page: OpenPage, below: str, strips: 
         page.wait_for_url(f"{base}/kb/en/search?q=garbled")
         page.locator(".language").click()
         page.wait_for_url("**/kb/zh/search?q=garbled")
-        page.goto(f"{base}/kb/docs")
-        page.locator("#try").click()
-        expect(page.locator(".opblock-tag, .opblock").first).to_be_visible()
+        if strips:  # of the two it is the one whose addresses the server does not see
+            page.goto(f"{base}/kb/docs")
+            page.locator("#try").click()
+            expect(page.locator(".opblock-tag, .opblock").first).to_be_visible()
         assert failed == []

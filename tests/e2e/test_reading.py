@@ -361,20 +361,13 @@ def test_no_flag_is_broken_behind_its_dashes(open_page: OpenPage) -> None:
 
 def test_dropping_a_file_fills_the_log(open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page("/zh/diagnose")
-    drop = """([text, size]) => {
+    drop = """(text) => {
       const files = new DataTransfer();
-      files.items.add(new File([text.padEnd(size)], "train.log"));
+      files.items.add(new File([text], "train.log"));
       document.querySelector("form.paste").dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true }));
     }"""
-    page.evaluate(drop, ["assert self.lr_decay_steps > 0", 0])
+    page.evaluate(drop, "assert self.lr_decay_steps > 0")
     expect(page.locator("#log")).to_have_value("assert self.lr_decay_steps > 0")
-    first, last = "first line\nstep\n" + ("step " * 20 + "\n") * 15_000, "\nAssertionError: last line"
-    page.evaluate(drop, [first + last, 0])
-    expect(page.locator(".said")).to_contain_text("只读开头 128 KiB 和末尾 896 KiB")
-    text = page.locator("#log").input_value()
-    assert len(text.encode()) <= 1 << 20
-    assert text.startswith("first line\nstep\n")
-    assert text.endswith(last)
 
 
 def test_a_log_pasted_into_the_search_box_is_diagnosed(open_page: OpenPage) -> None:
@@ -394,16 +387,6 @@ def test_a_log_pasted_into_the_search_box_is_diagnosed(open_page: OpenPage) -> N
         "href", "/en/entries/roll/lr-decay-steps-assertion"
     )
     assert "lr_decay" not in page.url
-
-
-def test_a_single_line_pasted_into_the_search_box_is_searched(open_page: OpenPage) -> None:
-    page = open_page("/en/search", permissions=["clipboard-read", "clipboard-write"])
-    page.evaluate("navigator.clipboard.writeText('assert self.lr_decay_steps > 0\\n')")
-    page.locator("#q").focus()
-    page.keyboard.press("Control+V")
-    expect(page.locator("#results .card:first-child h2 a")).to_have_attribute(
-        "href", "/en/entries/roll/lr-decay-steps-assertion"
-    )
 
 
 def test_a_phone_in_the_dark(open_page: OpenPage) -> None:

@@ -12,6 +12,7 @@ GETS = [
     *("/api/v1/search?q=oom", "/api/v1/suggest?q=node", "/api/v1/entries", ENTRY, f"{ENTRY}.md"),
     *("/api/v1/frameworks", "/api/v1/kinds", "/api/v1/topics", "/api/v1/error-types", "/api/v1/problems"),
     *("/api/v1/translations", "/openapi.json", "/docs", "/en/", "/zh/search?q=oom"),
+    "/en/entries/roll/node2pg-keyerror",
 ]
 SECURITY = {
     "x-content-type-options": "nosniff",
