@@ -211,7 +211,7 @@ class Keeper:
             for problem in built.problems:
                 log.info("%s", problem)
             if problems:
-                log.warning("the content has %d problems; `jieda check` lists them", problems)
+                log.warning("problems in the content: %d; `jieda check` lists them", problems)
             self._logged = built.generation
 
     def report(self, **changes: Any) -> None:
