@@ -11,7 +11,7 @@ from playwright.sync_api import Route, expect
 
 from tests.e2e.conftest import OpenPage, served, until
 from tests.support.server import ROOT
-from tests.support.small_content import edition, write
+from tests.support.small_content import TAXONOMY, edition, write
 
 LAPTOP = {"width": 1366, "height": 650}
 """What a browser leaves of a laptop's 768 lines."""
@@ -404,3 +404,16 @@ def test_a_phone_in_the_dark(open_page: OpenPage) -> None:
         int, re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))[:3]
     )
     assert max(red, green, blue) < 60
+
+
+def test_a_long_name_of_a_site_leaves_the_header_of_a_phone_in_one_row(
+    open_page: OpenPage, serve: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    named = "site:\n  name: {en: Kubernetes at work answers, zh: 员工手册与差旅报销问答}\n" + TAXONOMY
+    base = served(serve, write(tmp_path, {"taxonomy.yaml": named, "en/roll/a.md": edition("A")}))
+    for lang in ("en", "zh"):
+        page = open_page(f"{base}/{lang}/", viewport={"width": 390, "height": 844})
+        assert page.locator(".brand-name").is_visible()
+        places = [page.locator(each).bounding_box() for each in (".top .brand", ".top .nav", "#language")]
+        assert all(place is not None for place in places)
+        assert len({round(place["y"] + place["height"] / 2) for place in places if place}) == 1
