@@ -99,7 +99,7 @@ def test_words_alone_are_searched_while_it_does_not_answer_and_nobody_waits_for_
     content: Path, start_server: Callable[..., Server], encoder: Embedder
 ) -> None:
     model = EncoderServer(encoder, port=free_port())
-    server = start_server(content, embeddings_url=model.url, embeddings_key=KEY, embeddings_timeout="1")
+    server = start_server(content, embeddings_url=model.url, embeddings_key=KEY, embeddings_timeout="2")
     with server.client() as client:
 
         def first(query: str) -> str:
@@ -120,15 +120,15 @@ def test_words_alone_are_searched_while_it_does_not_answer_and_nobody_waits_for_
             while (ready := client.get("/readyz").json())["status"] != "ready":
                 assert time.monotonic() < deadline, ready
                 time.sleep(0.2)
-            model.pause = 3.0
+            model.pause = 6.0
             started = time.monotonic()
             with ThreadPoolExecutor() as pool:
                 waiting = pool.submit(first, QUERIES[2])
                 time.sleep(0.2)
                 assert client.get("/healthz").status_code == 200
-                assert time.monotonic() - started < 0.9, "others are answered meanwhile"
+                assert not waiting.done(), "others are answered meanwhile"
                 assert waiting.result() == ""
-            assert time.monotonic() - started < 2.5
+            assert time.monotonic() - started < model.pause
             model.pause = 0.0
             while first(QUERIES[2]) != "roll/speed":
                 assert time.monotonic() < deadline, "what was answered by words alone is answered again"
