@@ -16,6 +16,8 @@ PIECE = 2000
 """Longer lines are cut into pieces of this many characters, so that no pattern ever runs on an endless line."""
 OVERLAP = LONGEST_SURE
 """Characters that neighboring pieces share: a shorter message is whole in one of them."""
+BEGINNING = 1 << 12
+"""Bytes by which text is told from other files."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])")
 # Color codes that lost their escape character, as in many bug reports.
@@ -38,8 +40,7 @@ _UNPACKERS = {
 }
 _WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
 _NO_TEXT = bytes(set(range(32)) - set(b"\0\a\b\t\n\f\r\x1b"))
-# Bytes examined at the start, and the share of control bytes that text may have; binaries have 4 to 15 hundredths.
-_HEAD, _MOST_NO_TEXT = 1 << 12, 0.02
+_MOST_NO_TEXT = 0.02  # the share of control bytes that text may have; binaries have 4 to 15 hundredths
 
 _PROCESS = re.compile(r"[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80})")
 _MOST_PREFIXES = 8
@@ -73,7 +74,7 @@ def unpacker_of(beginning: bytes) -> str:
 
 def is_binary(beginning: bytes) -> bool:
     """Return whether a file that begins so is no text, in any encoding."""
-    head = beginning[:_HEAD]
+    head = beginning[:BEGINNING]
     controls = len(head) - len(head.translate(None, _NO_TEXT))
     return controls > _MOST_NO_TEXT * len(head) and not head.startswith(_WIDE)
 

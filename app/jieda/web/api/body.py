@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from jieda.log.lines import SEARCHED, LogExtract, is_binary, unpacker_of
+from jieda.log.lines import BEGINNING, SEARCHED, LogExtract, is_binary, unpacker_of
 from jieda.usecases.diagnose import extracted, window
 from jieda.usecases.service import Service
 from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, suggest_names
@@ -23,8 +23,6 @@ JSON_FRAME = 1024
 """Bytes around the text in a JSON body."""
 MAX_STRINGS, MAX_OUTSIDE = 100, 1024
 """A log and its metadata need a dozen strings and a few bytes between them."""
-BEGINNING = 1 << 12
-"""Bytes by which text is told from other files."""
 BLOCK = 1 << 18
 """Bytes of a long log that are processed at a time."""
 CHARSETS = re.compile(
