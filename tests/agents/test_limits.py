@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from subprocess import run
 
@@ -16,6 +17,7 @@ from mcp_types.version import LATEST_PROTOCOL_VERSION, OLDEST_SUPPORTED_VERSION
 
 from tests.agents.conftest import over_http
 from tests.support.server import ROOT, Server, environment
+from tests.support.small_content import edition, write
 
 HEADERS = {"Accept": "application/json, text/event-stream"}
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -184,11 +186,13 @@ def test_without_the_extra_the_command_and_the_address_say_what_is_missing(
     assert "jieda[mcp]" in answer.json()["detail"]
 
 
-def test_one_address_says_three_times_of_an_entry_whether_it_helped(server: Server) -> None:
-    said = {"id": "roll/colocate-mode", "outcome": "unclear"}
+def test_one_address_says_three_times_of_an_entry_whether_it_helped(
+    serve: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    said = {"id": "roll/first", "outcome": "unclear"}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     by_proxy = HEADERS | {"X-Forwarded-For": "203.0.113.9"}
-    with server.client() as client:
+    with serve(write(tmp_path, {"en/roll/first.md": edition("First")})) as client:
         asked = call | {"params": {"name": "report_outcome", "arguments": said}}
         told = [client.post("/mcp", json=asked, headers=by_proxy).json()["result"] for _ in range(4)]
         by_api = client.post("/api/v1/outcomes", json=said, headers=by_proxy).json()
