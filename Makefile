@@ -62,7 +62,6 @@ test: install lint types check ## Lint, types, content and all tests, as in cont
 test-opensearch: install ## Tests against a real OpenSearch cluster of three nodes, where mvn and Java are (ARGS)
 	$(BIN)/python -m tests.support.opensearch $(ARGS)
 
-quick: JOBS := $(or $(JOBS),2)
 quick: install lint types ## Lint, types and the tests that take no server, no browser and no long computing
 	$(PYTEST) -m "not server and not browser and not slow" --hypothesis-profile quick $(ARGS)
 

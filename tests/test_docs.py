@@ -207,6 +207,7 @@ def test_every_module_that_the_architecture_names_exists(name: str) -> None:
 DECISIONS = ("docs/decisions.md", "docs/decisions.zh-CN.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DECISIONS)
 def test_every_door_is_shown(name: str) -> None:
     cells = re.findall(r"^\| [^|]+ \| [^|]+ \| ([^|]+) \|$", read(name), re.MULTILINE)

@@ -94,6 +94,7 @@ def proxied(
             process.wait(PATIENCE)
 
 
+@pytest.mark.slow
 def test_a_proxy_hands_on_what_readers_need_and_keeps_the_rest(proxied: str) -> None:
     port = int(proxied.rpartition(":")[2])
     with client_of(proxied) as client:

@@ -34,6 +34,7 @@ def base(content: Path, tmp_path: Path) -> jieda.KnowledgeBase:
     return jieda.open(content, data=tmp_path / "data", semantic=False)
 
 
+@pytest.mark.slow
 def test_it_answers_as_the_command_line_does(
     base: jieda.KnowledgeBase, content: Path, tmp_path: Path
 ) -> None:
@@ -81,6 +82,7 @@ def test_broken_content_is_an_error_with_its_file_and_line(content: Path, tmp_pa
         jieda.open(content, broken, data=tmp_path / "data")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["python.md", "python.zh-CN.md"])
 def test_the_example_of_the_documentation_runs_as_a_program(content: Path, tmp_path: Path, page: str) -> None:
     """Without a guard against being imported again, which helpers that build would do."""

@@ -48,6 +48,7 @@ def test_content_and_data_of_an_earlier_version_open_in_this_one(
     assert (checked.returncode, checked.stdout) == (0, "")
 
 
+@pytest.mark.slow
 def test_an_index_of_other_code_is_no_part_of_the_next(tmp_path: Path) -> None:
     """Although the content is the same, and the code before wrote its files in another form."""
     old = tmp_path / "old" / "app"
@@ -83,6 +84,7 @@ def counts(data: Path) -> dict[str, list[tuple[object, ...]]]:
     return told
 
 
+@pytest.mark.slow
 def test_the_recipes_bring_votes_and_gaps_back(inside: Serving, tmp_path: Path) -> None:
     blocks, chinese = (
         re.findall(r"```sh\n(.*?)```", (ROOT / f"docs/operations{each}.md").read_text("utf-8"), re.DOTALL)

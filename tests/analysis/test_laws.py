@@ -218,6 +218,7 @@ def test_the_cost_of_any_text_is_linear(analyzer: Analyzer, unit: str) -> None:
 HAN = "显存不足训推一体的中华人民共和国在线训练框架数据并行〇々㐀\u9fff"
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_long_texts(analyzer: Analyzer) -> None:
     tracemalloc.start()
     try:

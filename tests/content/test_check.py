@@ -384,6 +384,7 @@ def test_new_writes_into_the_last_directory_and_quotes_what_needs_it(tmp_path: P
     assert {line.split(" ")[2] for line in jieda("check", "--content", team).stdout.splitlines()} == {"sync:"}
 
 
+@pytest.mark.slow
 def test_the_command_runs_as_a_process_from_anywhere(tmp_path: Path) -> None:
     folder = synced(
         tmp_path, GOOD | {"zh/roll/c.md": edition("丙", "## 回答\n\n是。\n", related="[roll/没有]")}

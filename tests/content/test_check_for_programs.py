@@ -62,6 +62,7 @@ def test_nothing_wrong_is_an_empty_list(tmp_path: Path) -> None:
     assert data("--content", synced(tmp_path, GOOD), code=0)["problems"] == []
 
 
+@pytest.mark.slow
 def test_notes_are_not_problems(tmp_path: Path) -> None:
     folder = synced(tmp_path, GOOD | {"glossary.yaml": "- {en: [unheard], zh: [没听过的]}\n"})
     found = data("--search", "--content", folder, code=0)
@@ -156,6 +157,7 @@ def test_what_others_changed_meanwhile_is_not_counted(repository: Path) -> None:
     assert since(repository) == []
 
 
+@pytest.mark.slow
 def test_a_repository_that_is_a_content_directory_itself(tmp_path: Path) -> None:
     folder = synced(tmp_path, GOOD | BROKEN)
     git(folder, "init", "--quiet", "--initial-branch=main")

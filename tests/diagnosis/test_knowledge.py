@@ -60,6 +60,7 @@ def shipped_library() -> Library:
     return load_library([CONTENT])
 
 
+@pytest.mark.slow
 def test_no_framework_and_no_program_is_named_in_the_source() -> None:
     built_with = {re.split(r"[^\w.-]", each)[0] for each in requires("jieda") or ()}
     names = set(shipped_library().taxonomy.framework)

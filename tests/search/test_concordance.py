@@ -28,6 +28,7 @@ def glossary(shipped: Snapshot) -> Glossary:
     return shipped.searcher.glossary
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, glossary: Glossary) -> None:
     for entry in shipped.library.entries.values():
         for edition in entry.editions.values():

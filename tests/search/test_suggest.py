@@ -102,6 +102,7 @@ def test_a_word_of_the_glossary_is_offered_only_where_its_search_finds_what_fits
     assert complete(snapshot, "graph") == []
 
 
+@pytest.mark.slow
 def test_every_suggested_word_of_the_shipped_glossary_leads_somewhere(shipped: Snapshot) -> None:
     offered = {
         text

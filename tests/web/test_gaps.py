@@ -86,6 +86,7 @@ def test_questions_are_kept_without_what_is_nobody_elses_business(
         ] == []
 
 
+@pytest.mark.slow
 def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(inside: Serving) -> None:
     with inside(gaps="1") as server, server.client() as client:
         asks(client, "quantize the vision tower", 1)
@@ -101,6 +102,7 @@ def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(inside: Servin
     assert FeedbackStore(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
 
 
+@pytest.mark.slow
 def test_whoever_asks_what_others_asked_before_is_counted_as_well(inside: Serving) -> None:
     with inside(gaps="1", cache="16") as server, server.client() as client:
         for who in (1, 2, 3):
@@ -110,6 +112,7 @@ def test_whoever_asks_what_others_asked_before_is_counted_as_well(inside: Servin
     assert FeedbackStore(server.data).reads(1) == {"roll/node2pg-keyerror": 3}
 
 
+@pytest.mark.slow
 def test_a_damaged_file_costs_what_it_had_and_one_line(
     inside: Serving, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -122,6 +125,7 @@ def test_a_damaged_file_costs_what_it_had_and_one_line(
     assert "cannot be recorded" not in caplog.text
 
 
+@pytest.mark.slow
 def test_where_the_disk_takes_nothing_that_is_said_once(
     inside: Serving, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -312,6 +316,7 @@ SIGNED = {
 }
 
 
+@pytest.mark.slow
 def test_an_answer_is_found_by_words_that_were_not_kept_and_called_no_more_than_possible(
     tmp_path: Path, inside: Serving
 ) -> None:

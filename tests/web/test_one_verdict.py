@@ -176,6 +176,7 @@ def answering(snapshot: Snapshot, text: str, lang: Language) -> set[str]:
     return {match.entry.id for match in judge(snapshot, SearchRequest(text, lang)).matches}
 
 
+@pytest.mark.slow
 def test_what_an_entry_says_of_itself_is_answered_by_it(shipped: Snapshot) -> None:
     missed = [
         (entry.id, said)

@@ -69,6 +69,7 @@ def test_what_is_kept_is_what_would_be_worked_out(both: list[httpx.Client]) -> N
 ENTRY = "/en/entries/roll/node2pg-keyerror"
 
 
+@pytest.mark.slow
 def test_entries_are_sent_again_as_they_were(both: list[httpx.Client]) -> None:
     keeping, working = both
     asked: tuple[dict[str, str], ...] = (
