@@ -371,6 +371,23 @@ class IndexContract:
                 order = [(-one.count, one.value) for one in counted[facet]]
                 assert order == sorted(order)
 
+    def test_what_holds_code_word_for_word_hides_its_lookalikes_under_every_filter(self) -> None:
+        """A filter that leaves only the lookalikes does not make them answers, and no count says that it would."""
+        tagged = dict.fromkeys(TAGS, ())
+        held = [
+            document(
+                "f/exact", keys=("k:a",), zones={"body_en": "t:a t:b"}, facets=tagged | {"kind": ("k",)}
+            ),
+            document("f/alike", zones={"body_en": "t:b"}, facets=tagged | {"kind": ("l",)}),
+            *(document(f"f/{number}", facets=tagged) for number in range(3)),
+        ]
+        line = Query((word("t:a"), word("t:b")), keys=("k:a",), writing=Writing(is_code=True))
+        with self.index(held) as index:
+            assert ids(search(index, replace(line, keys=()))) == ["f/exact", "f/alike"]
+            filtered = search(index, replace(line, filters=Filters(kind=("l",))))
+            assert (ids(filtered), [one.id for one in filtered.near]) == ([], ["f/alike"])
+            assert [(one.value, one.count) for one in filtered.facets["kind"]] == [("k", 1), ("l", 0)]
+
     def _with(self, index: Index, query: Query, chosen: Filters, facet: str, value: str) -> Results:
         return search(index, replace(query, filters=chosen.with_only(facet, value)))
 

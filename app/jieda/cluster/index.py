@@ -38,7 +38,6 @@ from jieda.search.index.protocol import (
     Share,
     Variants,
 )
-from jieda.search.weights import ANSWER_COVERAGE, ANSWER_SHARE
 from jieda.taxonomy import FACETS, Filters
 
 ROUNDING = 1 - 1e-6
@@ -70,7 +69,6 @@ class ClusterResult:
         self._totals: dict[Filters, int] = {}
         self._facets: dict[str, dict[str, int]] = {}
         self._standings = wanted.judge(self.columns)
-        self._best = float(self._standings.coverage.max(initial=0.0))
         if not window.complete:
             self._coverage, self._weight = coverage_queries(wanted.clauses, index.word_weights)
             self._count_beyond_window()
@@ -83,14 +81,14 @@ class ClusterResult:
 
     def _count_beyond_window(self) -> None:
         """Count in the whole index. If a document outside the window has a higher coverage, which raises the threshold
-        of answers, judge again."""
-        filters = _filters_to_count(self._wanted.filters)
+        of answers, judge and count again."""
+        filters, least = _filters_to_count(self._wanted.filters), self._standings.least
         best = self._count(filters)
-        if best > self._best / ROUNDING and ANSWER_SHARE * best > ANSWER_COVERAGE:
-            self._best = best
+        if best > float(self._standings.coverage.max(initial=0.0)) / ROUNDING:
             self.columns = replace(self.columns, best_coverage=best)
             self._standings = self._wanted.judge(self.columns)
-            self._count(filters)
+            if self._standings.least > least:
+                self._count(filters)
 
     def shares(self, word: Variants, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
         return self._pools[word].shares(self._window.numbers[list(numbers)].tolist())
@@ -136,7 +134,7 @@ class ClusterResult:
         """Return the query for all answers, by the rules of `rank.ranker.judge`."""
         if self.columns.recency is not None:
             return {"match_all": {}}
-        least = max(ANSWER_COVERAGE, ANSWER_SHARE * self._best) * self._weight * ROUNDING
+        least = self._standings.least * self._weight * ROUNDING
         should: list[Body] = []
         if self._coverage:
             covering = {"bool": {"should": self._coverage}}
@@ -263,15 +261,16 @@ class ClusterIndex(EmbeddedIndex):
     def columns(self, wanted: Lookup, numbers: Numbers, pools: Mapping[Variants, Pool]) -> Columns:
         """Return the local columns of the documents of a window."""
         phrase, written = self._phrase(wanted.phrase, wanted.writing)
-        inside = np.isin(phrase, numbers)
+        inside, keyed = np.isin(phrase, numbers), [self._keyed(keys) for keys in wanted.keys]
         listed = wanted.within is not None and wanted.within.listed
         return Columns(
             size=len(numbers),
             total=len(self.collection),
             pools={variants: pool.postings for variants, pool in pools.items()},
-            keyed=tuple(np.flatnonzero(np.isin(numbers, self._keyed(keys))) for keys in wanted.keys),
+            keyed=tuple(np.flatnonzero(np.isin(numbers, each)) for each in keyed),
             phrase=np.searchsorted(numbers, phrase[inside]),
             written=written[inside],
+            exact_outside=bool(len(keyed[0]) or (wanted.writing and len(phrase))),
             recency=wanted.within.recency[numbers] if wanted.within and listed else None,
         )
 

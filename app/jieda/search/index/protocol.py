@@ -64,7 +64,8 @@ class Columns:
     """The lookup's findings on `size` documents, numbered from 0 in the order of their ids.
 
     These are all documents of an index in memory, or a window of candidates of another index. `best_coverage` is that
-    of documents outside the window, if it is known to be higher than any inside.
+    of documents outside the window, if it is known to be higher than any inside; `exact_outside` says whether one of
+    them has a key of the first group or holds `Lookup.writing`.
     """
 
     size: int
@@ -80,6 +81,7 @@ class Columns:
     """How each of these holds `Lookup.writing`: `document.Held`, shifted by WRITTEN_BITS for each of the regions
     titles, bodies and fronts (`document`); zeros if `Lookup.writing` is empty."""
     best_coverage: float = 0.0
+    exact_outside: bool = False
     likeness: Likeness | None = None
     """Given if `Lookup.meaning` is."""
     recency: Scores | None = None
@@ -95,7 +97,8 @@ WRITTEN_BITS = 3
 class Standings:
     """The judgement of each document of some columns, each of shape (size,).
 
-    `tiers` rank before `score`. `answering` documents answer, `near` ones share too little with the query.
+    `tiers` rank before `score`. `answering` documents answer, `near` ones share too little with it: their coverage
+    is less than `least`.
     """
 
     score: Scores
@@ -105,6 +108,7 @@ class Standings:
     near: Mask
     lift: Scores
     """The part of the score that came from meaning."""
+    least: float = 0.0
 
 
 Judge = Callable[[Columns], Standings]

@@ -296,6 +296,7 @@ def judge(query: Query, columns: Columns) -> Standings:
     if len(query.phrase) > 1:
         score[columns.phrase] *= 1 + weights.PHRASE_BONUS
     tiers = tiers_of(query, columns)
+    is_held = query.writing.is_code and (columns.exact_outside or bool(tiers.any()))
     best = max(columns.best_coverage, float(scored.coverage.max(initial=0.0)))
     if columns.recency is not None:
         everything = np.ones(columns.size, np.bool_)
@@ -314,8 +315,7 @@ def judge(query: Query, columns: Columns) -> Standings:
         put_behind(fit(own, weights.OWN_BEFORE_ANY * best), general[tiers[general] == 0], score, lift)
     elif tiers.any():
         lift = np.zeros(columns.size)
-    share = weights.HELD_SHARE if query.writing.is_code and tiers.any() else weights.ANSWER_SHARE
-    enough = scored.coverage >= max(weights.ANSWER_COVERAGE, share * best)
-    answering = ((score > 0) & enough) | (tiers > 0) | answers_by_meaning(lift)
+    least = max(weights.ANSWER_COVERAGE, best * (weights.HELD_SHARE if is_held else weights.ANSWER_SHARE))
+    answering = ((score > 0) & (scored.coverage >= least)) | (tiers > 0) | answers_by_meaning(lift)
     near = (score > 0) & ~answering
-    return Standings(score + lift, scored.coverage, tiers, answering, near, lift)
+    return Standings(score + lift, scored.coverage, tiers, answering, near, lift, least)
