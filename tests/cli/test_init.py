@@ -88,6 +88,15 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(
     assert (tmp_path / "faq" / "README.md").read_text(encoding="utf-8").startswith("# 数据库 问答\n")
     again = jieda("init", "faq")
     assert (again.returncode, again.stderr) == (2, "Error: faq is not empty\n")
+    monkeypatch.chdir(tmp_path / "faq")
+    unnamed = jieda("check")
+    assert unnamed.stderr.splitlines()[0].endswith("for the content in this folder: --content content")
+    named = [
+        jieda("check", "--content", "content"),
+        jieda("check", JIEDA_CONTENT="content"),
+        jieda("search", "x", "--url", "http://127.0.0.1:9"),
+    ]
+    assert not any("in this folder" in each.stderr for each in named)
 
 
 @pytest.mark.parametrize(

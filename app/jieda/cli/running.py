@@ -3,16 +3,21 @@ share: the content or the server to query."""
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
 from jieda import progress
 from jieda.errors import JiedaError
+from jieda.places import CONTENT
 from jieda.version import VERSION
+
+Given = TypeVar("Given")
 
 FORMATS = ("text", "json", "summary", "github", "gitlab")
 """Output formats of a diagnosis."""
@@ -56,10 +61,23 @@ class Commands(click.Group):
         return ctx.exit(code if isinstance(code, int) else 0)
 
 
+def note_unused_content(ctx: click.Context, _: click.Parameter, given: Given) -> Given:
+    """Say so where nothing names the content of a folder in which `jieda init` made some, so that the shipped entries
+    are taken for it; to choose it by itself would make programs trust whatever folder they are started in."""
+    here = Path("content")
+    names_other = given or os.environ.get("JIEDA_CONTENT") or ctx.params.get("url")
+    if not names_other and (here / "taxonomy.yaml").is_file() and here.resolve() != CONTENT:
+        click.echo(
+            "The shipped entries are used; for the content in this folder: --content content", err=True
+        )
+    return given
+
+
 content_option = click.option(
     "--content",
     "directories",
     multiple=True,
+    callback=note_unused_content,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Content directory; may be repeated, and a later one overrides.  [default: JIEDA_CONTENT]",
 )

@@ -18,7 +18,7 @@ import uvicorn
 
 from jieda.cli import server
 from jieda.cli.logs import log_config
-from jieda.cli.running import run
+from jieda.cli.running import note_unused_content, run
 from jieda.disk import make_private, remove
 from jieda.errors import SettingsError
 from jieda.feedback import GAPS, VOTES
@@ -60,7 +60,11 @@ def parameter(option: Option) -> click.Option:
     shown = f"{option.help} [{option.env}; {option.default or 'empty'}]"
     if option.name == "content":
         return click.Option(
-            [option.flag], multiple=True, metavar="DIRECTORY", help=f"{shown} May be repeated."
+            [option.flag],
+            multiple=True,
+            metavar="DIRECTORY",
+            callback=note_unused_content,
+            help=f"{shown} May be repeated.",
         )
     if option.is_switch:
         return click.Option([option.flag], is_flag=True, flag_value="1", default=None, help=shown)
