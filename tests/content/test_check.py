@@ -117,6 +117,14 @@ BROKEN = {
         {A_EN: error(FIX + "\n> [!NOTE]\n> x\n")},
         "markdown: `[!NOTE]` is shown as it is: write `> **Note**",
     ),
+    "footnote": (
+        {A_EN: error(FIX + "\nSo it is.[^1]\n\n[^1]: By habit, `[^x]`.\n")},
+        "en/roll/a.md:15: markdown: `[^1]` is shown as it is",
+    ),
+    "bare address": (
+        {A_EN: error(FIX + "\n<http://a.b/c> [http://a.b](http://a.b) `http://a.b` (http://e.f/g).\n")},
+        "en/roll/a.md:15: markdown: `http://e.f/g` is shown without a link: write `<http://e.f/g>`",
+    ),
     "HTML": (
         {A_EN: error("## Fix\n\nDo `x`, not `<br>`, in <framework>:\n<details>\n\n- a\n")},
         "en/roll/a.md:14: markdown: `<details>` is shown as it is, because entries cannot contain HTML",
@@ -158,6 +166,16 @@ BROKEN = {
     "link to a draft": (
         {"en/roll/d.md": edition("D", draft="true"), A_EN: error(FIX + "\n[x](d.md)\n")},
         "link: 'd.md': roll/d is a draft",
+    ),
+    "full-width colon": ({A_EN: error().replace("kind:", "kind：")}, "en/roll/a.md:3: yaml: `：` is full-width"),
+    "full-width bracket": (
+        {A_EN: error(topics="［a］", aliases="[x")},
+        "yaml: `［` is full-width: write `[`",
+    ),
+    "full-width comma": ({A_EN: error(versions="{roll: '1'，x: '2'}")}, "yaml: `，` is full-width: write `,`"),
+    "image of elsewhere": (
+        {A_EN: error(FIX + "\n![x](https://a.b/c.png)\n")},
+        "link: 'https://a.b/c.png': there is no such image (.png, .jpg, .gif or .webp) beside the file",
     ),
     "unsafe link": ({A_EN: error(FIX + "\n[x](javascript:x)\n")}, "link: 'javascript:x' is not an http(s)"),
     "one sample only": ({"samples/roll/a/2.log": None}, "sample: has 1 samples in samples/roll/a/"),

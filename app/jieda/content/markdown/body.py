@@ -180,6 +180,7 @@ _TAG = re.compile(
     r"|u|ul)(?:\s[^>]*)?/?>|<!--",
     re.IGNORECASE,
 )
+_FOOTNOTE, _BARE_ADDRESS = re.compile(r"\[\^[\w-]+\]"), re.compile(r"https?://[\w.:/?#&=%~+@-]*[\w/]", re.ASCII)
 
 
 def _find_unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int, str]]:
@@ -190,13 +191,20 @@ def _find_unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple
             yield line, "a task-list box is shown as `[ ]`: write a plain list"
         elif around == "blockquote_open" and (alert := _ALERT.match(block.content)):
             yield line, f"`{alert[0]}` is shown as it is: write `> **{alert[1].capitalize()}**: …`"
+        linked = 0
         for token in block.children or ():
             line += token.type in BREAKS
-            if token.type == "text" and (tag := _TAG.search(token.content)):
+            linked += token.nesting if token.type.startswith("link_") else 0
+            text = token.content if token.type == "text" else ""
+            if tag := _TAG.search(text):
                 yield (
                     line,
                     f"`{tag[0]}` is shown as it is, because entries cannot contain HTML: write it as Markdown",
                 )
+            if note := _FOOTNOTE.search(text):
+                yield line, f"`{note[0]}` is shown as it is: write the footnote into the text"
+            if not linked and (bare := _BARE_ADDRESS.search(text)):
+                yield line, f"`{bare[0]}` is shown without a link: write `<{bare[0]}>`"
 
 
 def _find_code(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:

@@ -262,7 +262,7 @@ def _wrap_line(line: re.Match[str]) -> str:
 
 def _resolve(token: Token, keep: Keep) -> Link | None:
     link: Link = token.meta["link"]
-    if link.kind is LinkKind.REFUSED:
+    if link.kind in {LinkKind.REFUSED, LinkKind.REFUSED_IMAGE}:
         return None
     return link if link.kind is LinkKind.EXTERNAL else keep(link)
 

@@ -33,6 +33,7 @@ class LinkKind(StrEnum):
     ENTRY = "entry"
     IMAGE = "image"
     REFUSED = "refused"
+    REFUSED_IMAGE = "refused image"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def read_image(src: str, framework: str, line: int) -> Link:
     match = _IMAGE_NAME.fullmatch(unquote(src))
     if match and posixpath.splitext(match["name"])[1].lower() in IMAGE_TYPES:
         return Link(LinkKind.IMAGE, f"{framework}/{match['name']}", "", line, src)
-    return Link(LinkKind.REFUSED, "", "", line, src)
+    return Link(LinkKind.REFUSED_IMAGE, "", "", line, src)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
+from urllib.parse import unquote
 
 from jieda.content.markdown.body import PlacedHeading
 from jieda.content.markdown.links import Link, LinkKind
@@ -142,11 +143,13 @@ def link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
     """Describe what is wrong with a link or an image in `file`; empty if its target exists. A draft may link to drafts;
     a published edition may not."""
     if link.kind is LinkKind.REFUSED:
-        return f"{link.written!r} is not an http(s) or mailto address, #anchor, relative .md path or image"
+        return f"{unquote(link.written)!r} is not an http(s) or mailto address, #anchor or relative .md path"
     if link.kind is LinkKind.ANCHOR and link.anchor not in file.anchors:
         return f"{link.written!r}: this page has no such anchor"
-    if link.kind is LinkKind.IMAGE and f"{file.lang}/{link.target}" not in corpus.images:
-        return f"{link.written!r}: there is no such image beside the file"
+    if link.kind is LinkKind.REFUSED_IMAGE or (
+        link.kind is LinkKind.IMAGE and f"{file.lang}/{link.target}" not in corpus.images
+    ):
+        return f"{unquote(link.written)!r}: there is no such image (.png, .jpg, .gif or .webp) beside the file"
     if link.kind is LinkKind.ENTRY:
         return _entry_link_fault(corpus, file, link)
     return ""

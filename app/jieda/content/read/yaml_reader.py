@@ -5,6 +5,7 @@ switch. Only PyYAML's events are used, never its constructors.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -16,6 +17,9 @@ MAX_DEPTH = 8
 MAX_KEY_CHARS = 200
 REMEDY = "indent with spaces, and quote values that contain `: `, quotes or brackets"
 """What mends nearly every text that the parser refuses, whose messages speak of its inner state."""
+
+_FULL_WIDTH = re.compile(r"^[ -]*[a-z_]+(?:(：)|: *([［｛]))|(，) *[a-z_]+[:：]", re.MULTILINE)
+"""A full-width character that a Chinese keyboard wrote where YAML has a sign of its own."""
 
 
 class YamlError(ValueError):
@@ -88,7 +92,7 @@ def read_fields(text: str, first_line: int = 1) -> Fields:
     starts on. Raises YamlError."""
     node = _read(text, first_line)
     if not isinstance(node, Fields):
-        raise YamlError(node.line, "must be made of `key: value` lines")
+        raise _full_width(text, first_line) or YamlError(node.line, "must be made of `key: value` lines")
     return node
 
 
@@ -110,10 +114,20 @@ def _read(text: str, first_line: int) -> Node:
         # At the end of the text the parser may report the line after it.
         last = text.rstrip().count("\n")
         line = first_line + (min(int(mark.line), last) if mark else 0)
-        raise YamlError(line, f"{error.problem or 'is not YAML'}: {REMEDY}") from error
+        refused = YamlError(line, f"{error.problem or 'is not YAML'}: {REMEDY}")
+        raise _full_width(text, first_line) or refused from error
     except yaml.YAMLError as error:
         # A character that YAML forbids: the error has only an offset, but its message shows the character.
         raise YamlError(first_line, str(error).splitlines()[0]) from error
+
+
+def _full_width(text: str, first_line: int) -> YamlError | None:
+    """Return what to say of a text that is refused and has a full-width sign; None for any other."""
+    if not (found := _FULL_WIDTH.search(text)):
+        return None
+    sign = next(filter(None, found.groups()))
+    line = first_line + text.count("\n", 0, found.end())
+    return YamlError(line, f"`{sign}` is full-width: write `{unicodedata.normalize('NFKC', sign)}`")
 
 
 class _Reader:
