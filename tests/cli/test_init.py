@@ -85,7 +85,9 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(
     assert jieda("init", "faq", "--lang", "zh", "--field", "数据库").returncode == 0
     assert jieda("check", "--content", "faq/content").returncode == 0
     assert not (tmp_path / "faq" / "content" / "en").exists()
-    assert (tmp_path / "faq" / "README.md").read_text(encoding="utf-8").startswith("# 数据库 问答\n")
+    assert (tmp_path / "faq" / "README.md").read_text(encoding="utf-8").startswith("# 数据库问答\n")
+    taxonomy = (tmp_path / "faq" / "content" / "taxonomy.yaml").read_text(encoding="utf-8")
+    assert "关于数据库的问题。" in taxonomy
     again = jieda("init", "faq")
     assert (again.returncode, again.stderr) == (2, "Error: faq is not empty\n")
     monkeypatch.chdir(tmp_path / "faq")

@@ -167,12 +167,18 @@ BROKEN = {
         {"en/roll/d.md": edition("D", draft="true"), A_EN: error(FIX + "\n[x](d.md)\n")},
         "link: 'd.md': roll/d is a draft",
     ),
-    "full-width colon": ({A_EN: error().replace("kind:", "kind：")}, "en/roll/a.md:3: yaml: `：` is full-width"),
+    "full-width colon": (
+        {A_EN: error().replace("kind:", "kind：")},
+        "en/roll/a.md:3: yaml: `：` is full-width",
+    ),
     "full-width bracket": (
         {A_EN: error(topics="［a］", aliases="[x")},
         "yaml: `［` is full-width: write `[`",
     ),
-    "full-width comma": ({A_EN: error(versions="{roll: '1'，x: '2'}")}, "yaml: `，` is full-width: write `,`"),
+    "full-width comma": (
+        {A_EN: error(versions="{roll: '1'，x: '2'}")},
+        "yaml: `，` is full-width: write `,`",
+    ),
     "image of elsewhere": (
         {A_EN: error(FIX + "\n![x](https://a.b/c.png)\n")},
         "link: 'https://a.b/c.png': there is no such image (.png, .jpg, .gif or .webp) beside the file",

@@ -18,13 +18,14 @@ from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.importing.plan import ImportRequest
 from jieda.importing.sources import ImportSources
+from jieda.locales.translations import filled
 from jieda.places import DEPLOY
 
 START = Path(__file__).parent / "start"
 ENTRY = "connection-refused"
 NAMES = {Language.EN: "{field} answers", Language.ZH: "{field} 问答"}
 FIELDS = {Language.EN: "Our service", Language.ZH: "我们的服务"}
-ABOUT = {Language.EN: "Questions about {}.", Language.ZH: "关于 {} 的问题。"}
+ABOUT = {Language.EN: "Questions about {field}.", Language.ZH: "关于 {field} 的问题。"}
 READMES = {Language.EN: "README.md", Language.ZH: "README.zh-CN.md"}
 AROUND = {
     "compose.yaml": START / "compose.yaml",
@@ -77,7 +78,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     languages = [Language(lang)] if lang else list(Language)
     fields = {each: field or FIELDS[languages[0] if lang else each] for each in Language}
     names = {
-        each: name or NAMES[languages[0] if lang else each].format(field=fields[each]) for each in Language
+        each: name or filled(NAMES[languages[0] if lang else each], {"field": fields[each]})
+        for each in Language
     }
     folder, content = _folder_name(fields[languages[0]]), directory / "content"
     with writing():
@@ -103,7 +105,11 @@ def _files(
     values = {"field_id": folder, "today": datetime.now(UTC).date().isoformat()}
     for lang in Language:
         values[f"title_{lang}"] = names[lang]
-        quoted = {"name": names[lang], "field": fields[lang], "about": ABOUT[lang].format(fields[lang])}
+        quoted = {
+            "name": names[lang],
+            "field": fields[lang],
+            "about": filled(ABOUT[lang], {"field": fields[lang]}),
+        }
         values |= {f"{key}_{lang}": json.dumps(text, ensure_ascii=False) for key, text in quoted.items()}
     made = {"content/taxonomy.yaml": START / "taxonomy.yaml"}
     made |= {f"content/{lang}/{folder}/{ENTRY}.md": START / f"entry.{lang}.md" for lang in languages}

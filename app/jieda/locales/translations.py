@@ -1,6 +1,7 @@
 """Interface texts in both languages: two flat files, one lookup."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -9,8 +10,10 @@ from pathlib import Path
 from typing import Self
 
 from jieda.entry import Language
+from jieda.han import HAN, is_han
 
 LOCALES = Path(__file__).parent
+_SLOT = re.compile(rf"(?P<before>(?<=[{HAN}]) )?\{{(?P<name>\w+)\}}(?P<after> (?=[{HAN}]))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,17 @@ class Translations:
 
 
 def filled(text: str, args: Mapping[str, str | int]) -> str:
-    """Fill the `{names}` of `text` from `args`; numbers are grouped by thousands."""
-    return text.format_map({name: _shown(value) for name, value in args.items()}) if args else text
+    """Fill the `{names}` of `text` from `args`; numbers are grouped by thousands, and no space parts Han from Han."""
+    shown = {name: _shown(value) for name, value in args.items()}
+    if not all(map(str.isascii, shown.values())):
+        text = _SLOT.sub(lambda slot: _set(slot, shown.get(slot["name"], "")), text)
+    return text.format_map(shown) if args else text
+
+
+def _set(slot: re.Match[str], value: str) -> str:
+    """Return a place to fill without the spaces that belong between Han and other scripts, where `value` has Han."""
+    before = "" if is_han(value[:1]) else slot["before"] or ""
+    return f"{before}{{{slot['name']}}}{'' if is_han(value[-1:]) else slot['after'] or ''}"
 
 
 def _plural(catalog: Mapping[str, str], key: str, count: str | int | None) -> str:

@@ -110,6 +110,21 @@ def test_the_line_in_the_footer_can_be_switched_off(
     assert "Jieda" not in serve(f"{OPERATIONS}{os.pathsep}{tmp_path}").get("/en/").text
 
 
+def test_the_introduction_of_many_frameworks_names_the_first_five(
+    serve: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    tag = "  f{0}: {{name: {{en: Unit {0}, zh: 部件{0}号}}, description: {{en: x, zh: x}}}}\n"
+    more = "frameworks:\n" + "".join(map(tag.format, range(8)))
+    taxonomy = small_content.TAXONOMY.replace("frameworks:\n", more)
+    files = {"taxonomy.yaml": taxonomy, "en/f1/a.md": small_content.edition("A")}
+    client = serve(small_content.write(tmp_path, files))
+    named = "1 answer about Unit 0, Unit 1, Unit 2, Unit 3, Unit 4 and 4 more. Ask"
+    assert named in client.get("/en/").text
+    assert (
+        "解答部件0号、部件1号、部件2号、部件3号、部件4号以及另外 4 项的报错与问题" in client.get("/zh/").text
+    )
+
+
 def test_colours_that_are_hard_to_read_are_reported(tmp_path: Path) -> None:
     site = "site:\n  accent: '#a0d8c0'\n  logo: gone.png\n"
     content = small_content.write(tmp_path, {"taxonomy.yaml": site + small_content.TAXONOMY})

@@ -180,7 +180,10 @@ _TAG = re.compile(
     r"|u|ul)(?:\s[^>]*)?/?>|<!--",
     re.IGNORECASE,
 )
-_FOOTNOTE, _BARE_ADDRESS = re.compile(r"\[\^[\w-]+\]"), re.compile(r"https?://[\w.:/?#&=%~+@-]*[\w/]", re.ASCII)
+_FOOTNOTE, _BARE_ADDRESS = (
+    re.compile(r"\[\^[\w-]+\]"),
+    re.compile(r"https?://[\w.:/?#&=%~+@-]*[\w/]", re.ASCII),
+)
 
 
 def _find_unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int, str]]:

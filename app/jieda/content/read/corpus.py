@@ -149,7 +149,9 @@ def link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
     if link.kind is LinkKind.REFUSED_IMAGE or (
         link.kind is LinkKind.IMAGE and f"{file.lang}/{link.target}" not in corpus.images
     ):
-        return f"{unquote(link.written)!r}: there is no such image (.png, .jpg, .gif or .webp) beside the file"
+        return (
+            f"{unquote(link.written)!r}: there is no such image (.png, .jpg, .gif or .webp) beside the file"
+        )
     if link.kind is LinkKind.ENTRY:
         return _entry_link_fault(corpus, file, link)
     return ""

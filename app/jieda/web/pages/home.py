@@ -20,6 +20,8 @@ from jieda.web.pages.parts import TagLink, entry_row, tag_links
 from jieda.web.site import site_of
 
 RECENT = 6
+MOST_NAMED = 6
+"""Maximum of frameworks that the introduction names."""
 SEEN = 3
 """Error types shown per stage."""
 OTHERS = tuple(kind for kind in Kind if kind is not Kind.ERROR)
@@ -144,7 +146,11 @@ def _stages(context: PageContext) -> Iterator[MappedStage]:
 def _join_names(context: PageContext, names: list[str]) -> str:
     if len(names) < 2:
         return "".join(names)
-    return context.t("list.join").join(names[:-1]) + context.t("list.last") + names[-1]
+    shown = names[:-1] if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1]
+    key, rest = (
+        ("list.last", names[-1]) if len(names) <= MOST_NAMED else ("list.more", len(names) - len(shown))
+    )
+    return context.t(key, names=context.t("list.join").join(shown), rest=rest)
 
 
 def _site_data(context: PageContext, lead: str) -> dict[str, object]:
