@@ -36,7 +36,7 @@ from jieda.usecases.secrets import masked_for_others
 NEAR = 0.75
 """Cosine from which two threads have the same meaning."""
 COVERED = 0.6
-"""Score of the best hit from which a question without a log counts as answered."""
+"""Score of the best hit from which a question without a log counts as answered; high, as nobody sees it again."""
 NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.])")
 MOST_SOURCES = 5
 MOST_LOGS = 3
