@@ -30,12 +30,13 @@ class Measured(TypedDict):
 
 class Caption(TypedDict):
     """A heading and an explanation in each language, the command that measures, and the first cells of the rows that
-    the page shows, where it does not show all."""
+    the page shows, where it does not show all; `plain`: what stands in brackets is left out."""
 
     command: str
     title: dict[str, str]
     text: dict[str, str]
     shown: NotRequired[list[str]]
+    plain: NotRequired[bool]
 
 
 class Texts(TypedDict):
@@ -59,7 +60,10 @@ def page(lang: str, tables: Mapping[str, Measured]) -> str:
             if table["load"] is not None:
                 when += f" {TEXTS['busy'][lang].format(**table)}"
             shown = caption.get("shown")
-            cells = markdown(table["columns"], [row for row in table["rows"] if not shown or row[0] in shown])
+            rows = [row for row in table["rows"] if not shown or row[0] in shown]
+            if caption.get("plain"):
+                rows = [[cell.partition(" (")[0] for cell in row] for row in rows]
+            cells = markdown(table["columns"], rows)
             parts.append(f"## {caption['title'][lang]}\n\n{caption['text'][lang]} {when}\n\n{cells}\n")
     return "\n".join(parts)
 
