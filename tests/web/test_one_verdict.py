@@ -60,6 +60,7 @@ OURS = (
     "保存模型时卡住",
     "iteration 10/ 100 | loss 1.2 | lr 1e-6",
     "all is well, 100 steps done",
+    "torch.OutOfMemoryError",
     # Two entries explain it, of which the first is the one to show.
     "slime: TorchMemorySaver::malloc return OOM since memory_margin_bytes=5 torch.OutOfMemoryError: CUDA out of memory",
 )
@@ -143,6 +144,23 @@ def test_a_failure_in_short_is_answered_and_not_doubted(
 @pytest.mark.parametrize("text", ["AssertionError", "KeyError", "RuntimeError:", "ValueError", "error"])
 def test_what_anything_raises_is_nobodys(text: str, client: httpx.Client) -> None:
     assert not client.post("/api/v1/diagnose", json={"text": text}).json()["matches"]
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "is_weak"),
+    [
+        ("torch.OutOfMemoryError", "near", False),
+        ("OutOfMemoryError", "near", False),
+        ("java.lang.NullPointerException", "unknown", True),
+    ],
+)
+def test_the_name_of_an_exception_alone_is_a_query(
+    name: str, outcome: str, is_weak: bool, client: httpx.Client
+) -> None:
+    """It tells too little to explain anything, and what is written about it is no bad hit."""
+    found = client.get("/api/v1/search", params={"q": name}).json()
+    assert (found["judgement"]["outcome"], found["weak"]) == (outcome, is_weak)
+    assert is_weak or "OutOfMemoryError" in json.dumps(found["hits"][0])
 
 
 @pytest.mark.parametrize("text", FOREIGN)

@@ -48,8 +48,15 @@ def judge(
     elif found.verdict is Verdict.POSSIBLE and not found.asks and _is_doubted(snapshot, found, asked):
         near = tuple(Near(each.entry, each.edition, (), each.score, each.evidence) for each in found.matches)
         found = replace(found, matches=(), near=near[:MOST_WEAK], verdict=Verdict.NEAR)
-    elif found.verdict is Verdict.UNKNOWN and not found.errors and answer and not answer.weak and answer.hits:
-        # A problem in somebody's own words may be found by words that no log contains.
+    elif (
+        found.verdict is Verdict.UNKNOWN
+        and not _has_message(found)
+        and answer
+        and not answer.weak
+        and answer.hits
+    ):
+        # A problem in somebody's own words may be found by words that no log contains; an exception's name alone is
+        # no more than a query.
         near = tuple(Near(hit.entry, hit.edition, (), 0.0, ()) for hit in answer.hits[:MOST_WEAK])
         found = replace(found, near=near, verdict=Verdict.NEAR)
     return without_secrets(found)
@@ -67,7 +74,11 @@ def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAn
     which are left out if an entry explains the text."""
     weak = answer.weak or answer.is_of_others
     verdict = diagnosis.verdict if diagnosis else Verdict.NO_ERROR
-    if diagnosis and verdict is not Verdict.NO_ERROR and (verdict is not Verdict.NEAR or diagnosis.errors):
+    if (
+        diagnosis
+        and verdict is not Verdict.NO_ERROR
+        and (verdict is not Verdict.NEAR or _has_message(diagnosis))
+    ):
         weak = bool(answer.hits) and verdict in {Verdict.NEAR, Verdict.UNKNOWN}
     explained = diagnosis is not None and diagnosis.is_program_output and bool(diagnosis.matches)
     return replace(answer, weak=weak, absent_words=() if explained else answer.absent_words)
@@ -96,9 +107,15 @@ def _proven(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Sequence[H
         found = found[:1] if first.framework == diagnosis.framework or first.applies_anywhere else []
     tied = len({hit.entry.framework for hit in found}) > 1
     # An exception's name proves an entry only if no other entry has it and it is rare: many programs raise it.
-    said_more = any(each.message for each in diagnosis.errors)
-    tells = not diagnosis.errors or (said_more if tied else diagnosis.verdict is not Verdict.UNKNOWN)
+    tells = not diagnosis.errors or (
+        _has_message(diagnosis) if tied else diagnosis.verdict is not Verdict.UNKNOWN
+    )
     return found if own or (tells and (tied or len(found) == 1)) else ()
+
+
+def _has_message(diagnosis: Diagnosis) -> bool:
+    """Whether an error of the text says more than the name of its exception."""
+    return any(each.message for each in diagnosis.errors)
 
 
 def _names(entry: Entry) -> Iterator[str]:
