@@ -175,6 +175,30 @@ def test_a_language_typed_without_its_slash_leads_to_its_start_page(client: http
     assert client.get("/fr").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("asked", "leads_to"),
+    [
+        ("/zh-CN/", "/zh/"),
+        ("/EN", "/en/"),
+        ("/En-us/search?q=a%26b&page=2", "/en/search?q=a%26b&page=2"),
+        ("/zh-Hans-CN/entries/roll/node2pg-keyerror", "/zh/entries/roll/node2pg-keyerror"),
+        ("/en/entries/", "/en/entries"),
+        ("/zh-cn/%0d%0ax//evil.example/", "/zh/%0D%0Ax//evil.example"),
+    ],
+)
+def test_another_way_to_write_the_language_or_a_slash_at_the_end_leads_to_the_page(
+    client: httpx.Client, asked: str, leads_to: str
+) -> None:
+    answer = client.get(asked)
+    assert (answer.status_code, answer.headers["location"]) == (308, leads_to)
+    assert_secure(answer)
+
+
+def test_no_address_is_redirected_to_itself(client: httpx.Client) -> None:
+    for missing in ("/en/nope", "/fr/", "/api/v1/entries/", "/env/", "/enx"):
+        assert client.get(missing).status_code == 404, missing
+
+
 def test_an_id_is_given_and_a_sensible_one_is_kept(client: httpx.Client) -> None:
     ids = {client.get("/healthz").headers["x-request-id"] for _ in range(3)}
     assert len(ids) == 3

@@ -10,7 +10,7 @@ from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from jieda.errors import RequestError
 from jieda.presentation import paths
@@ -19,6 +19,7 @@ from jieda.web.http.respond import (
     api_language,
     own_path,
     page_language,
+    parse_language,
     preferred_media_type,
     respond,
 )
@@ -168,7 +169,21 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
 
 async def on_failure(request: Request, error: Exception) -> Response:
     """Exception handler for every class in `HANDLED`."""
-    return await render(request, problem_of(error, request))
+    problem = problem_of(error, request)
+    meant = meant_address(request) if problem.status == 404 and request.method in {"GET", "HEAD"} else ""
+    return RedirectResponse(meant, 308) if meant else await render(request, problem)
+
+
+def meant_address(request: Request) -> str:
+    """Return the page that an address without one means: in `/zh-CN/…` and `/EN/…` the language, with a slash at the
+    end the page without it; empty for any other."""
+    path, query = own_path(request.scope), request.url.query
+    first, *rest = path.strip("/").split("/")
+    lang = parse_language(first)
+    here = "/".join(["", lang or first, *(rest or [""])])
+    if lang is None or here == path:
+        return ""
+    return f"{request.scope.get('root_path', '')}{quote(here)}{'?' if query else ''}{query}"
 
 
 HANDLED: tuple[type[Exception], ...] = (RequestError, RequestValidationError, HTTPException, HttpProblem)
