@@ -81,6 +81,8 @@ class Failures:
     """Fields of a JSON record that may hold the text of a log line, in order of precedence."""
     level_fields: tuple[str, ...] = ()
     """Fields that may hold its level."""
+    error_fields: tuple[str, ...] = ()
+    """Fields that may hold a traceback or the text of an error; `a.b` is also the field `b` of a record `a`."""
     wrappers: tuple[str, ...] = ()
     """Exceptions that pass on a failure of another process."""
     remote: tuple[str, ...] = ()

@@ -127,6 +127,7 @@ class Formats:
     repeats: re.Pattern[str] | None
     message_fields: tuple[str, ...]
     level_fields: tuple[str, ...]
+    error_fields: tuple[str, ...]
     wrappers: frozenset[str]
     remote: re.Pattern[str] | None
     families: tuple[FamilyLine, ...]
@@ -162,7 +163,6 @@ def compile_formats(failures: Failures) -> Formats:
     level = f"(?:{'|'.join(map(re.escape, sorted(failures.levels, key=len, reverse=True))) or '(?!)'})"
     endings = sorted({*PYTHON_ENDINGS, *failures.exception_endings}, key=len, reverse=True)
     ending = f"(?:{'|'.join(map(re.escape, endings))})"
-    before = rf"\s{{0,40}}(?:\[?{level}\]?[\s:|-]{{1,4}})?"
     ends = f"(?:{'|'.join(map(re.escape, failures.word_endings))})?{_WORD_ENDS}"
     name = rf"{MODULE}[A-Za-z_]\w{{0,80}}?{ending}|{MODULE}{ending}"
     families = tuple(
@@ -179,12 +179,13 @@ def compile_formats(failures: Failures) -> Formats:
         repeats=_compile_any(_pattern_of(line, REPEATS) for line in failures.repeats),
         message_fields=failures.message_fields,
         level_fields=failures.level_fields,
+        error_fields=failures.error_fields,
         wrappers=frozenset(failures.wrappers),
         remote=_compile_any(r"\s{0,40}" + _pattern_of(line, REMOTE) for line in failures.remote),
         families=families,
         anchors=AnchorIndex((*(each.line.anchor for each in families), *clues.values())),
         meanings={family.name: family.meaning for family in failures.families if family.meaning},
-        exception=re.compile(rf"{before}({name})(?::\s?(.*)|\s*)$"),
+        exception=re.compile(rf"\s{{0,40}}(?:\[?{level}\]?[\s:|-]{{1,4}})?({name})(?::\s?(.*)|\s*)$"),
         raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
         clues=clues,
         digits=_digit_table(failures),

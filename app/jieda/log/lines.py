@@ -6,8 +6,9 @@ Everything here is linear in the length of the text and accepts any string.
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from jieda.log.formats import Formats, LineKind, read_lines
 from jieda.signature import LONGEST_SURE
@@ -183,19 +184,31 @@ def _unwrap(line: str, formats: Formats) -> list[str]:
 
 
 def _json_text(line: str, formats: Formats) -> str:
-    """Return the message of a record, after its level if only that reports trouble."""
+    """Return the message and the error of a record, after its level if only that reports trouble."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return line
-    texts = (record[key] for key in formats.message_fields if isinstance(record.get(key), str))
-    text = next(texts, "")
+    text, error = _field(record, formats.message_fields), _field(record, formats.error_fields)
+    if "\n" in error and error not in text:
+        return strip_codes(f"{text}\n{error}")
+    text = f"{text}: {error}" if text and error not in text else text
     if not text:
         return strip_codes(line)
-    levels = (record[key] for key in formats.level_fields if isinstance(record.get(key), str))
-    level = next(levels, "")
+    level = _field(record, formats.level_fields)
     alarming = formats.tells_of_trouble(level) and level.casefold() not in text.casefold()
     return strip_codes(f"{level.upper()}: {text}" if alarming else text)
+
+
+def _field(record: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return the first of these fields that is a text, or an empty text."""
+    for name in names:
+        outer, _, inner = name.partition(".")
+        nested = record.get(outer)
+        value = record.get(name, nested.get(inner) if isinstance(nested, dict) else None)
+        if isinstance(value, str):
+            return value
+    return ""
 
 
 def _cut_long(line: str) -> Sequence[str]:

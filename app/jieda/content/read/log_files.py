@@ -152,6 +152,7 @@ _FAILURES: Mapping[str, Form] = {
     "repeats": _lines(REPEATS),
     "message_fields": _words,
     "level_fields": _words,
+    "error_fields": _words,
     "wrappers": _words,
     "remote": _lines(REMOTE),
     "exception_endings": _words,
