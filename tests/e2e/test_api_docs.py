@@ -26,6 +26,8 @@ def test_an_operation_can_be_tried_out_and_nothing_leaves_this_host(
     page.get_by_role("button", name="Execute").click()
     expect(page.locator(".live-responses-table .response-col_status").last).to_contain_text("200")
     assert hosts == {urlsplit(server.base).netloc}
+    page.set_viewport_size({"width": 320, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
 
 
 def test_the_theme_is_the_readers_choice_or_the_systems(open_page: OpenPage) -> None:
