@@ -116,8 +116,9 @@ class _TextWriter:
 
 
 def error_text(kind: str, message: str) -> str:
-    """Return an error in one line."""
-    return printable(f"{kind}: {message}" if message else kind)
+    """Return an error in one line; `kind` is left out where the message starts with it."""
+    named = message.casefold().startswith(f"{kind.casefold()}:")
+    return printable(message if named else f"{kind}: {message}" if message else kind)
 
 
 def describe_near(near: Near, framework: str, t: Translate) -> str:

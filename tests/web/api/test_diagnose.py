@@ -106,6 +106,12 @@ def test_a_log_that_nothing_explains_is_answered_with_nothing(client: httpx.Clie
     assert "看不出错误" in post_for_text(client, content=NOTHING_KNOWN.encode(), params={"lang": "zh"}).text
 
 
+def test_the_level_of_an_unknown_error_line_is_said_once(client: httpx.Client) -> None:
+    log = "2026-03-02 10:14:02.117 UTC [21877] app@shop ERROR:  deadlock detected"
+    text = post_for_text(client, content=log.encode(), params={"lang": "en"}).text
+    assert "line 1:  ERROR:  deadlock detected\n" in text
+
+
 def test_a_log_without_an_error_says_so_even_where_entries_are_similar(client: httpx.Client) -> None:
     log = "loading weights from the checkpoint\nsaved model to /ckpt\nlearning rate 1e-6"
     answer = post(client, json={"text": log}).json()
