@@ -20,7 +20,11 @@ const mib = (bytes) => (bytes < 1 << 20 ? kib(bytes) : `${(bytes / (1 << 20)).to
 
 /** The whole of a file or text, or its first eighth of the limit and as much of its end as the rest allows. */
 async function excerpt(blob) {
-  if (blob.size <= limit) return { text: await blob.text(), note: "" };
+  if (blob.size <= limit) {
+    const bytes = new Uint8Array(await blob.arrayBuffer());
+    const wide = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" }[bytes[0] * 256 + bytes[1]];
+    return { text: new TextDecoder(wide).decode(bytes), note: "" };
+  }
   const gap = "\n\n[...]\n\n";
   const tail = limit - HEAD - 16; // a cut character becomes up to three bytes at either end
   const first = (await blob.slice(0, HEAD - 16).text()).replace(/[^\n]*$/, "");

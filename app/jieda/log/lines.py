@@ -301,9 +301,10 @@ class LogWindow:
             self._cut(len(self._held) - self._limit)
 
     def extract(self, encoding: str = "utf-8") -> LogExtract:
-        """Return the extract of all bytes read. Call it once."""
+        """Return the extract of all bytes read, whose UTF-16 need not be declared. Call it once."""
         if self.size <= self._limit:
-            return LogExtract(self._held.decode(encoding, "replace"))
+            wide = encoding == "utf-8" and self._held.startswith(_WIDE)
+            return LogExtract(self._held.decode("utf-16" if wide else encoding, "replace"))
         least = len(self._held) - self._limit
         # The surroundings of the first failure take part of the limit.
         room = self._limit // 8 + len("\n".join(("", *GAP, "")))
