@@ -104,6 +104,7 @@ def test_fragments_lead_to_something(hosted: httpx.Client) -> None:
 
 def test_redirects_forms_and_cookies_stay_under_the_prefix(hosted: httpx.Client) -> None:
     assert hosted.get(f"{PREFIX}/").headers["location"] == f"{PREFIX}/en/"
+    assert hosted.get(f"{PREFIX}/zh-CN/about/").headers["location"] == f"{PREFIX}/zh/about"
     answer = hosted.post(f"{PREFIX}/preferences", data={"lang": "zh", "next": f"{PREFIX}/en/search?q=a"})
     assert answer.headers["location"] == f"{PREFIX}/en/search?q=a"
     assert f"Path={PREFIX}/" in answer.headers["set-cookie"]

@@ -183,7 +183,7 @@ def meant_address(request: Request) -> str:
     here = "/".join(["", lang or first, *(rest or [""])])
     if lang is None or here == path:
         return ""
-    return f"{request.scope.get('root_path', '')}{quote(here)}{'?' if query else ''}{query}"
+    return f"{site_of(request).urls.root_path}{quote(here)}{'?' if query else ''}{query}"
 
 
 HANDLED: tuple[type[Exception], ...] = (RequestError, RequestValidationError, HTTPException, HttpProblem)
