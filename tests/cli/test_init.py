@@ -42,7 +42,7 @@ def test_the_page_about_a_faq_of_ones_own_holds(
     )
     assert english == chinese
     *blocks, serve = english
-    assert serve == "jieda serve --content faq/content\n"
+    assert serve == "jieda serve --reload-content --content faq/content\n"
     said = [run(block, tmp_path) for block in blocks]
     assert [each.returncode for each in said] == [0] * len(blocks), [each.stderr for each in said]
     check, diagnosed = said[0].stdout + said[0].stderr, said[-1].stdout
@@ -82,7 +82,8 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert jieda("init", "faq", "--lang", "zh", "--field", "数据库").returncode == 0
+    made = jieda("init", "faq", "--lang", "zh", "--field", "数据库")
+    assert (made.returncode, made.stderr) == (0, "next: jieda serve --reload-content --content faq/content\n")
     assert jieda("check", "--content", "faq/content").returncode == 0
     assert not (tmp_path / "faq" / "content" / "en").exists()
     assert (tmp_path / "faq" / "README.md").read_text(encoding="utf-8").startswith("# 数据库问答\n")

@@ -94,7 +94,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         git.run(directory, "init", "--quiet")
     request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)
     code = import_pages(request, languages[0]) if pages else 0
-    click.echo(f"next: jieda serve --content {content}", err=True)
+    click.echo(f"next: jieda serve --reload-content --content {content}", err=True)
     return code
 
 
