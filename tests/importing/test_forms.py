@@ -291,6 +291,29 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
         ),
         (
             "a.md",
+            '# FAQ\n\n??? question "Is it free?"\n\n    ### Is it free?\n\n    Yes.\n\n??? question "Is it fast?"\n\n'
+            "    ### Is it fast?\n\n    No.\n",
+            [("Is it free?", 5), ("Is it fast?", 11)],
+        ),
+        # What only leads through the site: landmarks, the sign of a permanent link, links in place of answers.
+        (
+            "a.html",
+            "<body><div role='navigation'><h3>Pages</h3><div><ul><li>One</li></ul></div></div>\n<p>By us.</p>"
+            '<h2>Contents</h2><p>Two.</p><h1>FAQ<a class="up" href="#faq">¶</a></h1><p>'
+            f'{"Words. " * 30}</p><h2>How do I...<a href="#how">&para;</a></h2>\n<dl><dt>start it?</dt><dd>So.</dd>\n'
+            '<dt>stop it?</dt><dd>So.</dd>\n<dt>Is it new?<a href="#new">&para;</a></dt><dd>No.</dd></dl></body>',
+            [("start it?", 3), ("stop it?", 4), ("Is it new?", 5)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n## Read first\n\n- [One](one.md)\n- [Two](two.md)\n\n"
+            "## [Is it free?](free.md)\n\nWhat it costs.\n\n## Is it fast?\n\nNo.\n\n## [Is it old?](#old)\n\nYes.\n\n"
+            "## 没有菜单\n\n- [一](one.md)\n- [二](two.md)\n\n"
+            "## Many at once\n\nIn order.\n\n- [1](one.md)\n- [2](two.md)\n",
+            [("Is it fast?", 12), ("Is it old?", 16), ("没有菜单", 20), ("Many at once", 25)],
+        ),
+        (
+            "a.md",
             "# FAQ\n\n*Is it free?*\n\nYes, *very*.\n\n*Is it fast?*\n\nNo.\n",
             [("Is it free?", 3), ("Is it fast?", 7)],
         ),

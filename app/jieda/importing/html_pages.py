@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 
 SILENT = frozenset("head title script style nav header footer aside form noscript svg template".split())
 """Elements whose text is not part of the page's content."""
+LANDMARKS = frozenset("banner complementary contentinfo navigation search".split())
+"""Roles that make an element such as `<div>` one of those."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
 BREAKS = frozenset(
     "p div section article main body ul ol table tr blockquote hr figure dl details pre li dt dd button".split()
@@ -17,8 +19,10 @@ HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
 MARKS = HEADINGS | {"dt": QUESTION}
 """Prefixes of blocks."""
 ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
-ICON = re.compile(r"<(?P<tag>b|em|i|strong)\b[^>]*></(?P=tag)>")
-"""An empty inline element, often an icon drawn by a style sheet."""
+SIGN = re.compile(
+    r"<(?P<tag>b|em|i|strong)\b[^>]*></(?P=tag)>|<a\b[^>]*\bhref=\"#[^>]*>(?:[^\w<]{0,2}|&[\w#]+;)</a>"
+)
+"""An empty inline element, often an icon drawn by a style sheet, or the sign `¶` that links a heading to itself."""
 Lines = list[tuple[str, int]]
 
 
@@ -33,21 +37,20 @@ class PageWriter(HTMLParser):
         self._mark = ""
         self._lists: list[int] = []
         """The open lists: 0 for numbers, -1 for bullets."""
-        self._silences: frozenset[str] = SILENT
+        self._silences = self._usual_silences = SILENT
         self._silent = self._pre = self._quoted = 0
         self._links: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a block, an emphasis or a link."""
-        if tag in {"article", "section"} and not self._silent:
-            # From here on, a header belongs to a part of the page.
-            self._silences = SILENT - {"header"}
+        given = {name: value or "" for name, value in attrs}
+        if not self._silent:
+            self._choose_silences(tag, given)
         self._silent += tag in self._silences
         if self._silent:
             return
         if tag in HEADINGS or tag in BREAKS or tag == "summary":
             self.end_block()
-        given = {name: value or "" for name, value in attrs}
         asked = tag in BREAKS and re.search(r"question(?:\s|$)", given.get("class", ""), re.IGNORECASE)
         if tag in MARKS or asked:
             self._mark = MARKS.get(tag, QUESTION)
@@ -65,6 +68,12 @@ class PageWriter(HTMLParser):
             self._write_lines("<details>", "")
         else:
             self._begin_inline(tag, given)
+
+    def _choose_silences(self, tag: str, given: Mapping[str, str]) -> None:
+        if tag in {"article", "section"}:
+            # From here on, a header belongs to a part of the page.
+            self._usual_silences = SILENT - {"header"}
+        self._silences = self._usual_silences | ({tag} if given.get("role") in LANDMARKS else set())
 
     def _begin_inline(self, tag: str, given: Mapping[str, str]) -> None:
         match tag:
@@ -88,6 +97,7 @@ class PageWriter(HTMLParser):
         """End a block, an emphasis or a link."""
         if tag in self._silences:
             self._silent = max(self._silent - 1, 0)
+            self._silences = self._silences if self._silent else self._usual_silences
         elif self._silent:
             return
         elif tag in INLINE and not self._pre:
@@ -143,7 +153,7 @@ class PageWriter(HTMLParser):
 def html_to_markdown(text: str) -> tuple[str, tuple[int, ...]]:
     """Return the page as Markdown, and for each of its lines the line of `text` that it is from."""
     writer = PageWriter()
-    writer.feed(ICON.sub("", text))
+    writer.feed(SIGN.sub("", text))
     writer.close()
     writer.end_block()
     return "\n".join(line for line, _ in writer.lines), tuple(number for _, number in writer.lines)

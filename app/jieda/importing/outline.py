@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from jieda.content.markdown.body import SourceBlock
-from jieda.importing.wording import Wording
+from jieda.importing.wording import Wording, fold_title
 
 NOISE = frozenset({"hr"})
 """Kinds of blocks without content."""
 
 MAX_UNDERLINED = 200
+SHORT = 200
+"""Characters below which a text is not the whole answer of a question that has more below it."""
 
 _ANCHOR = re.compile(
     r"\s*(?:\{\s*#([\w.:-]+)[^}]*\}|<a\s+(?:id|name)=[\"']([\w.:-]+)[\"'][^>]*>(?:\s*</a>)?)\s*"
@@ -21,6 +23,7 @@ TAG = re.compile(
     r"</?(?:a|b|br|button|code|em|font|h[1-6]|i|img|kbd|mark|small|span|strong|sub|summary|sup|u)\b[^>]*>",
     re.IGNORECASE,
 )
+_TO_PAGE = re.compile(r"\W*\[[^\]]+\]\((?!#|[a-z]+:)[^)]+\)\W*")
 PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|:[a-z][a-z0-9_+-]*:\s+)*")
 """Emoji before a title."""
 _EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]*>)*", re.IGNORECASE)
@@ -32,7 +35,8 @@ HeadingRank = tuple[int, int]
 
 @dataclass(slots=True)
 class HeadedSection:
-    """A heading and its content: lines `first` up to `end`, `own` blocks, and subsections.
+    """A heading and its content: lines `first` up to `end`, `own` blocks, and subsections. `linked`: the heading is a
+    link to another page of the same site.
 
     The whole page is a section, too, without title or rank.
     """
@@ -42,6 +46,7 @@ class HeadedSection:
     rank: HeadingRank | None
     first: int
     end: int
+    linked: bool = False
     own: list[SourceBlock] = field(default_factory=list)
     children: list["HeadedSection"] = field(default_factory=list)
 
@@ -67,7 +72,9 @@ def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
             continue
         while opened and opened[-1][0] >= rank:
             opened.pop()[1].end = first
-        section = HeadedSection(plain(block.content), anchor_of(block.content), rank, first, line_count)
+        linked = leads_to_page(block.content)
+        title, anchor = plain(block.content), anchor_of(block.content)
+        section = HeadedSection(title, anchor, rank, first, line_count, linked)
         (opened[-1][1] if opened else root).children.append(section)
         opened.append((rank, section))
     return root
@@ -87,6 +94,11 @@ def anchor_of(text: str) -> str:
     """Return the explicit anchor of a heading, or an empty text."""
     match = _ANCHOR.search(text)
     return (match[1] or match[2]) if match else ""
+
+
+def leads_to_page(text: str) -> bool:
+    """Whether a text is one link to another page of the same site."""
+    return _TO_PAGE.fullmatch(text) is not None
 
 
 def is_noise(block: SourceBlock) -> bool:
@@ -163,7 +175,8 @@ def find_hosts(
 def _is_category(section: HeadedSection, scores: Mapping[HeadingRank, float], wording: Wording) -> bool:
     """Whether the subsections are questions rather than parts of an answer."""
     usual = scores[section.rank] if section.rank else 0.0
-    if all(_has_parts(child, wording) for child in section.children):
+    named = fold_title(section.title) in wording.sections and not _has_parts(section, wording)
+    if named or all(_has_parts(child, wording) for child in section.children):
         return True
     return _category_score(section, wording) + usual > 0
 
@@ -198,7 +211,7 @@ def _category_score(section: HeadedSection, wording: Wording) -> float:
     title = wording.likeness(section.title)
     own = weight(section.own)
     parts = 1.5 if asked >= 0.6 else -0.5
-    text = 1.0 if own == 0 else 0.3 if own < 200 else -1.0
+    text = 1.0 if own == 0 else 0.3 if own < SHORT else -1.0
     return parts + text + (-1.5 if title == 1 else -0.3 if title >= ASKING else 0.5)
 
 

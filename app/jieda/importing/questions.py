@@ -8,11 +8,14 @@ from statistics import fmean
 
 from jieda.content.markdown.body import parse_page
 from jieda.importing.outline import (
+    ASKING,
+    SHORT,
     HeadedSection,
     HeadingRank,
     Host,
     find_hosts,
     is_noise,
+    leads_to_page,
     outline,
     score_ranks,
     weight,
@@ -222,7 +225,7 @@ def _questions_of_host(host: Host, written: Written | None, wording: Wording) ->
 def _answers_too(host: Host, wording: Wording) -> bool:
     """Whether a heading above other questions is one itself, with an answer in front of them."""
     title = host.section.title
-    return wording.likeness(title) == 1 and title.rstrip()[-1] in "?？" and weight(host.section.own) >= 200
+    return wording.likeness(title) == 1 and title.rstrip()[-1] in "?？" and weight(host.section.own) >= SHORT
 
 
 def _drop_strays(
@@ -241,24 +244,39 @@ def _drop_strays(
         if question.style == "heading" and question.first not in starts:
             likeness = wording.likeness(question.title)
             around = wording.surrounds(question.title) or fold_title(question.title) in wording.sections
-            odd = marks and likeness < 1 and (headed[question.first].rank, question.categories) not in ranks
-            if counted or around or odd:
+            section = headed[question.first]
+            odd = marks and likeness < 1 and (section.rank, question.categories) not in ranks
+            if counted or around or odd or _leads_elsewhere(section, likeness):
                 continue
         yield question
+
+
+def _leads_elsewhere(section: HeadedSection, likeness: float) -> bool:
+    """Whether a section only leads to other pages: its heading does, or below a mere topic it begins with a list of
+    links."""
+    begins = next((block for block in section.own if not is_noise(block)), None)
+    items = begins.children if begins and begins.kind.endswith("_list") else ()
+    listed = len(items) > 1 and all(
+        len(item.children) == 1 and leads_to_page(item.children[0].content) for item in items
+    )
+    return (section.linked and weight(section.own) < SHORT) or (listed and likeness < ASKING)
 
 
 def _merge_parts(
     found: Sequence[PageQuestion], counted: Set[int] | None, wording: Wording
 ) -> Sequence[PageQuestion]:
     """Merge into the question above: headings titled like a part of an answer, bold lines that end with a colon and,
-    if questions are numbered (on lines `counted`), everything else in the same section."""
+    if questions are numbered (on lines `counted`), everything else in the same section. A heading right below a box
+    with its title takes the place of the box."""
     kept: list[PageQuestion] = []
     for question in found:
         part = wording.is_part(question.title) and not wording.surrounds(question.title)
         if kept and counted is not None and question.first not in counted:
             part = kept[-1].categories == question.categories
         led = _leads_in(question.style, question.title)
-        if kept and ((question.style == "heading" and part) or (led and wording.asks(kept[-1].title))):
+        if kept and question.written == kept[-1].written and question.first <= kept[-1].body + 2:
+            kept[-1] = question
+        elif kept and ((question.style == "heading" and part) or (led and wording.asks(kept[-1].title))):
             kept[-1] = replace(kept[-1], end=question.end)
         else:
             kept.append(question)
