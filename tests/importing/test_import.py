@@ -169,6 +169,14 @@ def test_a_page_of_one_language_lacks_no_other(desk: Desk) -> None:
     assert not any("alone:" in draft for draft in drafts)
 
 
+def test_a_draft_says_what_to_do_where_nothing_was_guessed(desk: Desk) -> None:
+    desk.zh.write_text("# 常见问题\n\n## 为什么这样？\n\n因为。\n", encoding="utf-8")
+    desk.run("--zh", str(desk.zh))
+    (draft,) = (desk.read(name) for name in desk.files() if name.startswith("zh/roll/faq"))
+    assert "topics: 标题里看不出来：请补上合适的" in draft
+    assert "请用 `jieda mv` 改名" in draft
+
+
 def test_images_beside_the_page_are_copied_and_others_become_links(desk: Desk) -> None:
     desk.both("--url-en", "https://example.com/en/faq.md")
     text = desk.read("en/roll/resume.md")

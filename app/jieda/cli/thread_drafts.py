@@ -18,7 +18,7 @@ from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.diagnosis.facts import WordReader
-from jieda.drafting.doubts import Doubt, doubt
+from jieda.drafting.doubts import Doubt, doubt, doubt_guess
 from jieda.drafting.guesses import SlugAllocator, finders_of, shape_of
 from jieda.entry import Kind, Sample, Source
 from jieda.importing.plan import Progress
@@ -271,7 +271,7 @@ def _doubts(group: ThreadGroup, known: KnownFailure) -> Iterator[Doubt]:
     yield doubt("source-from-threads", url=solved.url) if solved else doubt("unsolved-from-threads")
     if near := [each.entry.id for each in group.first.diagnosis.matches][:MOST_NAMED]:
         yield doubt("duplicate-from-log", ids=", ".join(near))
-    yield doubt("topics", topics=", ".join(known.topics) or "–")
+    yield doubt_guess("topics", known.topics)
     if known.kind is not Kind.ERROR:
         yield doubt("kind", kind=known.kind)
         return

@@ -5,6 +5,7 @@ Texts are in the locales, by rule. The rule precedes the text, as in the problem
 rules."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,8 +14,9 @@ from jieda.locales.translations import Translations
 
 MAX_CHARS = 300
 
-ORIGINS = re.compile(r"-from-(?:log|threads)$")
-"""Suffix of a rule whose text differs for entries made from a log or from threads instead of a page."""
+VARIANTS = re.compile(r"-(?:from-log|from-threads|if-none)$")
+"""Suffix of a rule whose text differs: for entries made from a log or from threads instead of a page, or where nothing
+was guessed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Doubt:
 
     def say(self, lang: Language) -> str:
         """Return rule and text in one line."""
-        text = f"{ORIGINS.sub('', self.rule)}: {_texts().translate(lang, f'doubt.{self.rule}', **dict(self.values))}"
+        text = f"{VARIANTS.sub('', self.rule)}: {_texts().translate(lang, f'doubt.{self.rule}', **dict(self.values))}"
         return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
 
 
@@ -38,3 +40,8 @@ def _texts() -> Translations:
 def doubt(rule: str, **values: object) -> Doubt:
     """Create a doubt of a rule."""
     return Doubt(rule, tuple((name, str(value)) for name, value in values.items()))
+
+
+def doubt_guess(rule: str, names: Sequence[str]) -> Doubt:
+    """Create a doubt about what was guessed, which may be nothing."""
+    return doubt(rule, names=", ".join(names)) if names else doubt(f"{rule}-if-none")

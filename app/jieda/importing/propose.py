@@ -11,7 +11,7 @@ from jieda.content.authoring.edition_text import edition_text
 from jieda.content.markdown.body import parse_body
 from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.parse import edition_digest
-from jieda.drafting.doubts import Doubt, doubt
+from jieda.drafting.doubts import Doubt, doubt, doubt_guess
 from jieda.drafting.guesses import TagFinder, propose_signatures
 from jieda.entry import Kind, Language, Sample, Signature, Source
 from jieda.importing.body import PageAnswer, compose, read_answer
@@ -111,7 +111,7 @@ class Proposer:
         common = (
             *([] if named else [doubt("slug", slug=slug)]),
             *([] if clear else [doubt("kind", kind=kind.value)]),
-            doubt("topics", topics=", ".join(topics) or "–"),
+            doubt_guess("topics", topics),
             *_error_doubts(kind, types, signatures, entry_id),
             *_code_doubts(bodies, self.framework.id),
         )
@@ -188,7 +188,7 @@ def _error_doubts(
     kind: Kind, types: Sequence[str], signatures: Sequence[str], entry_id: str
 ) -> Iterator[Doubt]:
     if kind is Kind.ERROR:
-        yield doubt("error-types", types=", ".join(types) or "–")
+        yield doubt_guess("error-types", types)
         yield doubt("sample", id=entry_id) if signatures else doubt("symptoms")
         yield doubt("fix")
 

@@ -13,7 +13,7 @@ from jieda.content.authoring.writing import Create
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis
-from jieda.drafting.doubts import Doubt, doubt
+from jieda.drafting.doubts import Doubt, doubt, doubt_guess
 from jieda.drafting.guesses import SlugAllocator, finders_of, signatures_of, words_of
 from jieda.entry import Language, Sample
 from jieda.errors import AuthoringError
@@ -135,8 +135,8 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Draf
         *(() if named else (doubt("slug", slug=slug),)),
         *((doubt("framework-from-log", framework=framework),) if guessed else ()),
         *_close(diagnosis),
-        doubt("topics", topics=", ".join(known.topics) or "–"),
-        doubt("error-types", types=", ".join(known.error_types) or "–"),
+        doubt_guess("topics", known.topics),
+        doubt_guess("error-types", known.error_types),
         *(() if known.signatures else (doubt("signature-from-log"),)),
         doubt("sample-from-log", id=entry_id),
         doubt("source-from-log"),
