@@ -169,6 +169,22 @@ def test_a_page_of_one_language_lacks_no_other(desk: Desk) -> None:
     assert not any("alone:" in draft for draft in drafts)
 
 
+def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
+    desk.zh.write_text(
+        f"{CHINESE}\n## 目录\n\n- [报错](#报错)\n\n## 联系我们\n\n群号 1。\n", encoding="utf-8"
+    )
+    assert "zh/faq.md：以下小节不是问题，未导入：联系我们\n" in desk.run(str(desk.zh), "--lang", "zh").output
+    parts = "".join(f"## Part {each}\n\nText.\n\n" for each in range(9))
+    guide = desk.en.with_name("guide.md")
+    guide.write_text(
+        f"# Guide\n\n{parts}## FAQ\n\n### Is it free?\n\nYes.\n\n### Is it old?\n\nNo.\n", encoding="utf-8"
+    )
+    named = json.loads(desk.run(str(guide), "--json", "--dry-run").stdout)["left_out"]
+    assert [(each["title"], each["line"], each["outside"]) for each in named][:1] == [("Part 0", 3, True)]
+    said = desk.run(str(guide), "--dry-run").output
+    assert "not in its FAQ section: Part 0 · Part 1 · Part 2 · Part 3 · Part 4 … (9)\n" in said
+
+
 def test_a_draft_says_what_to_do_where_nothing_was_guessed(desk: Desk) -> None:
     desk.zh.write_text("# 常见问题\n\n## 为什么这样？\n\n因为。\n", encoding="utf-8")
     desk.run("--zh", str(desk.zh))

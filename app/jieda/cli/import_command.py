@@ -26,6 +26,8 @@ from jieda.settings import content_directories
 T = TypeVar("T")
 
 MAX_TITLE = 60
+MOST_LEFT_OUT = 5
+"""Maximum of sections of a page that are named as left out; `--json` names all."""
 
 ROWS = {Language.EN: "{:<10} {:<8} {:>6}  {}", Language.ZH: "{:<8} {:<6} {:>4}  {}"}
 """Status, kind, doubts and entry of a question: a Chinese character is as wide as two letters."""
@@ -121,7 +123,15 @@ def import_pages(
         written = [] if dry_run else [str(path) for path in found.write(request.directories[-1])]
     if as_json:
         rows = [_row_data(row) for row in found.rows]
-        rest = {"passed_over": found.passed_over, "empty": found.empty, "written": written}
+        left_out = [
+            {"page": page} | asdict(each) for page, sections in found.left_out.items() for each in sections
+        ]
+        rest = {
+            "left_out": left_out,
+            "passed_over": found.passed_over,
+            "empty": found.empty,
+            "written": written,
+        }
         print_json({"entries": rows} | rest)
     else:
         for line in (*_page_lines(found, lang), *written):
@@ -148,8 +158,19 @@ def _page_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
             yield f"    {change.lang}/{row.id}.md: {t(f'standing.{change.standing}')}"
             yield from (f"      - {line}" for line in change.then)
             yield from (f"      + {line}" for line in change.now)
+    yield from _left_out_lines(found, lang)
     yield from (t("pages.passed_over", page=page) for page in found.passed_over)
     yield from (t("pages.empty", page=page) for page in found.empty)
+
+
+def _left_out_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
+    for page, sections in found.left_out.items():
+        for why in ("around", "outside"):
+            titles = [_shorten(each.title) for each in sections if each.outside == (why == "outside")]
+            more = f" … ({len(titles)})" if len(titles) > MOST_LEFT_OUT else ""
+            if titles:
+                named = " · ".join(titles[:MOST_LEFT_OUT]) + more
+                yield report_translator(lang)(f"pages.{why}", page=page, titles=named)
 
 
 def _shorten(title: str) -> str:

@@ -20,6 +20,7 @@ from jieda.errors import ImportingError
 from jieda.importing.outline import ASKING
 from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
 from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
+from jieda.importing.questions import LeftOut, find_left_out
 from jieda.importing.records import (
     EditionTexts,
     EntryTexts,
@@ -83,7 +84,8 @@ class PlanRow:
 class ImportPlan:
     """What an import does: rows in the order of the pages, and the record as it is after the new entries are written.
 
-    `passed_over`: pages skipped as unrelated; `empty`: pages that were given explicitly but have no questions.
+    `passed_over`: pages skipped as unrelated; `empty`: pages that were given explicitly but have no questions;
+    `left_out`: sections of the other pages that are no questions, by page.
     """
 
     rows: tuple[PlanRow, ...]
@@ -91,6 +93,7 @@ class ImportPlan:
     framework: Tag
     passed_over: tuple[str, ...]
     empty: tuple[str, ...]
+    left_out: Mapping[str, Sequence[LeftOut]]
 
     @property
     def new(self) -> tuple[Proposal, ...]:
@@ -116,7 +119,7 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
     analyzer = Analyzer(content.vocabulary.dictionary)
     wording = Wording.load()
     extractor = Extractor(wording, analyzer, Glossary(content.vocabulary.glossary, analyzer))
-    candidates, passed_over, empty = _read_candidates(request.given, wording, extractor, progress)
+    candidates, passed_over, empty, left_out = _read_candidates(request.given, wording, extractor, progress)
     record = read_record(request.directories[-1], framework.id)
     candidates = reuse_page_keys(candidates, record)
     recorded = recognize(candidates, record)
@@ -136,26 +139,35 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
     rows = [_row(proposal, recorded.get(at), content) for at, proposal in enumerate(proposals)]
     new_record = _update_record(record, rows, recorded, accept=request.accept)
     rows += _rows_of_gone(candidates, record, {each.id for each in recorded.values()})
-    return ImportPlan(tuple(rows), new_record, framework, tuple(passed_over), tuple(empty))
+    return ImportPlan(tuple(rows), new_record, framework, tuple(passed_over), tuple(empty), left_out)
 
 
 def _read_candidates(
     given: ImportSources, wording: Wording, extractor: Extractor, progress: Progress
-) -> tuple[Sequence[BilingualQuestion], list[str], list[str]]:
-    """Return the questions of all pages, and the keys of pages that are passed over and of empty ones."""
+) -> tuple[Sequence[BilingualQuestion], list[str], list[str], dict[str, list[LeftOut]]]:
+    """Return the questions of all pages, the keys of pages that are passed over and of empty ones, and what is left
+    out of the others."""
     candidates: list[BilingualQuestion] = []
     passed_over: list[str] = []
     empty: list[str] = []
+    left_out: dict[str, list[LeftOut]] = {}
     for files in progress(page_files(given)):
         pair = read_pair(files, given, wording)
         found = find_candidates(pair, wording, extractor)
         if found and _holds_questions(files, found, wording):
             candidates += found
+            left_out[pair.key] = [
+                each
+                for lang, page in pair.pages.items()
+                for each in find_left_out(
+                    page, [one.found[lang] for one in found if lang in one.found], wording
+                )
+            ]
         elif all(file.below for file in files.values()):
             passed_over.append(pair.key)
         else:
             empty.append(pair.key)
-    return candidates, passed_over, empty
+    return candidates, passed_over, empty, left_out
 
 
 def _holds_questions(

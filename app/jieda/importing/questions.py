@@ -1,12 +1,13 @@
 """The third stage: finds the questions of a page, from its headings and the question styles that it really uses."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 
-from jieda.content.markdown.body import parse_page
+from jieda.content.markdown.body import SourceBlock, parse_page
 from jieda.importing.outline import (
     ASKING,
     SHORT,
@@ -28,6 +29,8 @@ CERTAIN = frozenset({"marked", "table"})
 """Styles that are explicitly marked as questions."""
 BOXED = frozenset({"marked", "details"})
 """Styles that are also accepted under headings of surrounding material."""
+
+_INNER_LINK = re.compile(r"\[[^\]]*\]\(#[^)]*\)")
 
 Written = tuple[str, tuple[Unit, ...]]
 """The question style of a host, and its questions."""
@@ -153,6 +156,39 @@ def find_questions(page: MarkdownPage, wording: Wording) -> tuple[PageQuestion, 
     if parts == (root,) and (whole := _whole_page(page, root, wording)):
         return (whole,)
     return tuple(each for part in parts for each in _questions_of(part, wording))
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A section with text that no question has. `outside`: it is not in the FAQ section of a longer page."""
+
+    title: str
+    file: str
+    line: int
+    outside: bool
+
+
+def find_left_out(
+    page: MarkdownPage, questions: Sequence[PageQuestion], wording: Wording
+) -> Iterator[LeftOut]:
+    """Yield what the questions of a page leave out, but for repetitions of them and tables of contents."""
+    root = outline(parse_page(page.text).blocks, len(page.lines))
+    parts = _question_sections(page, root, wording)
+    titles = {question.written for question in questions}
+    for section in root.walk():
+        taken = any(each.first < section.end and section.first < each.end for each in questions)
+        if not taken and section.leaf and section.title not in titles and _has_text(section.own):
+            outside = not any(part.first <= section.first < part.end for part in parts)
+            yield LeftOut(section.title, str(page.path), page.line_of(section.first) + 1, outside)
+
+
+def _has_text(blocks: Sequence[SourceBlock]) -> bool:
+    """Whether there is more than links within the page."""
+    return any(
+        _has_text(block.children)
+        or (not is_noise(block) and re.search(r"\w", _INNER_LINK.sub("", block.content)) is not None)
+        for block in blocks
+    )
 
 
 def _questions_of(root: HeadedSection, wording: Wording) -> tuple[PageQuestion, ...]:
