@@ -68,7 +68,9 @@ def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[Fi
         text = "\n".join(filter(None, [*said, "", match.fix.strip(), "", match.url]))
         yield Finding(*LEVELS.get(match.confidence, HINT), line.line if line else 1, match.title, text)
     for error in found.errors[:MOST] if not found.matches else ():
-        yield Finding(*HINT, error.line, t("diagnosis.none"), error_text(error.type, error.message))
+        yield Finding(
+            *HINT, error.line, t("diagnosis.none"), printable(error_text(error.type, error.message))
+        )
 
 
 def _escaped(text: str, others: str = "") -> str:

@@ -93,7 +93,7 @@ class _TextWriter:
         yield self._strong(t("diagnosis.no_error" if clean else "diagnosis.none"))
         for error in diagnosis.errors[:MAX_MATCHED]:
             times = f"  ×{error.count}" if error.count > 1 else ""
-            yield self._line(error.line, error_text(error.type, error.message) + times)
+            yield self._line(error.line, printable(error_text(error.type, error.message)) + times)
         if diagnosis.near:
             yield t("diagnosis.similar" if clean else "diagnosis.nearest")
             for near in diagnosis.near:
@@ -118,7 +118,7 @@ class _TextWriter:
 def error_text(kind: str, message: str) -> str:
     """Return an error in one line; `kind` is left out where the message starts with it."""
     named = message.casefold().startswith(f"{kind.casefold()}:")
-    return printable(message if named else f"{kind}: {message}" if message else kind)
+    return message if named else f"{kind}: {message}" if message else kind
 
 
 def describe_near(near: Near, framework: str, t: Translate) -> str:

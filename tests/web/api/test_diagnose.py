@@ -110,6 +110,9 @@ def test_the_level_of_an_unknown_error_line_is_said_once(client: httpx.Client) -
     log = "2026-03-02 10:14:02.117 UTC [21877] app@shop ERROR:  deadlock detected"
     text = post_for_text(client, content=log.encode(), params={"lang": "en"}).text
     assert "line 1:  ERROR:  deadlock detected\n" in text
+    page = client.post("/en/diagnose", data={"text": log}).text
+    assert "ERROR:  deadlock detected" in page
+    assert "error: ERROR" not in page
 
 
 def test_a_log_without_an_error_says_so_even_where_entries_are_similar(client: httpx.Client) -> None:
