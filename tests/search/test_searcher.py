@@ -122,6 +122,24 @@ def test_dash_underscore_and_space_find_the_same_identifier(small: MakeSnapshot,
     assert found(small(FILLERS | files), typed)[0] == "name"
 
 
+def test_an_identifier_that_words_of_a_question_spell_is_no_rarer_than_they(small: MakeSnapshot) -> None:
+    """Otherwise the one entry that mentions it outranks those that the question is about."""
+    files = {
+        "en/asked": concept("Resume a run from a checkpoint", "Start it again."),
+        "en/flag": concept(
+            "Broken memory", "Set `resume_training`.\n\n```yaml\nresume_training: true\n```\n"
+        ),
+        **{
+            f"en/more{n}": concept(f"Number {n}", "See how training goes on to a checkpoint.")
+            for n in range(12)
+        },
+        **{f"en/talk{n}": concept(f"Talk {n}", "Resume your talk.") for n in range(4)},
+    }
+    snapshot = small(FILLERS | files)
+    assert found(snapshot, "how to resume training from a checkpoint")[0] == "asked"
+    assert found(snapshot, "resume_training")[0] == "flag"
+
+
 @pytest.mark.parametrize(
     ("typed", "slug"),
     [

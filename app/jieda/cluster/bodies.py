@@ -125,7 +125,8 @@ class WordWeights:
 
     def weigh(self, term: WeightedTerm) -> float:
         """Return weight times idf."""
-        return term.weight * idf(self.total, self.holders(term.variants))
+        holders = self.holders(term.variants) + self.holders(term.beside)
+        return term.weight * idf(self.total, min(self.total, holders))
 
     def existing_variants(self, term: WeightedTerm) -> list[str]:
         """Return the variants that some document has."""

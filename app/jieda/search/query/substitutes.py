@@ -293,9 +293,11 @@ class Substitutes:
                         *self._terms_of_word("".join(parts[first : last + 1])),
                     ]
                 if variants := tuple(name for name in names if self._frequency(name)):
-                    yield Substitute(
-                        first, last, WeightedTerm(variants, label), *JOINED, MatchKind.IDENTIFIER
-                    )
+                    rarest = min(words[first : last + 1], key=self._holders)
+                    own = max(map(self._frequency, variants))
+                    beside = rarest.alternatives[0].terms[0].variants if self._holders(rarest) > own else ()
+                    term = WeightedTerm(variants, label, beside=beside)
+                    yield Substitute(first, last, term, *JOINED, MatchKind.IDENTIFIER)
 
     def _terms_of_word(self, text: str) -> tuple[str, ...]:
         """Return the terms of a word if some entry has it as it is."""
@@ -343,7 +345,11 @@ class Substitutes:
                 )
 
     def _occurs(self, word: QueryWord) -> bool:
-        return any(self._frequency(variant) for variant in word.alternatives[0].terms[0].variants)
+        return self._holders(word) > 0
+
+    def _holders(self, word: QueryWord) -> int:
+        """Return how many documents have the word in its most common form."""
+        return max(map(self._frequency, word.alternatives[0].terms[0].variants), default=0)
 
     def _names(self, word: QueryWord) -> tuple[str, ...]:
         """Return the names in the index that differ from the word only in capitals or a joiner."""

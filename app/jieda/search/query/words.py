@@ -38,8 +38,8 @@ class WeightedTerm:
     lacking: Language | None = None
     """Matches only in documents that have no edition in this language."""
     beside: tuple[str, ...] = ()
-    """Variants of the original word; their documents count towards the idf of this one as well, because a translation
-    is not rarer than what it translates."""
+    """Variants of a word that was typed; their documents count towards the idf of this one as well, because a
+    translation is not rarer than what it translates, nor an identifier than the rarest word that it is spelled with."""
 
 
 @dataclass(frozen=True, slots=True)
