@@ -207,6 +207,14 @@ def test_a_link_to_the_root_of_the_site_is_completed(desk: Desk) -> None:
     assert "see [home](https://example.com/)." in desk.read("en/roll/mode.md")
 
 
+def test_an_address_that_is_a_link_as_it_stands_stays_one(desk: Desk) -> None:
+    given = "Either, see https://a.b/c?d=1. `https://a.b` <https://a.b/> [https://a.b](https://a.b/e)"
+    desk.edit(desk.en, "Either of two.", given)
+    desk.both()
+    text = desk.read("en/roll/mode.md")
+    assert given.replace("https://a.b/c?d=1.", "<https://a.b/c?d=1>.") in text
+
+
 @pytest.mark.quick
 def test_a_second_import_changes_nothing(desk: Desk) -> None:
     desk.both()

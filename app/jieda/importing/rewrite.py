@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote, urljoin
 
+from jieda.content.markdown.body import BARE_ADDRESS
 from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
 from jieda.importing.html_pages import INLINE
@@ -148,6 +149,7 @@ _INLINE = re.compile(
     r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|!?\[[^\[\]]*\](?:\([^()]*\))?)*)\]"
     r"\(\s*(?P<target><[^<>]*>|(?:[^()\s]|\([^()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
 )
+_INLINE_OR_BARE = re.compile(rf"{_INLINE.pattern}|(?<!<){BARE_ADDRESS.pattern}")
 _REFERENCE = re.compile(r"(?P<image>!?)\[(?P<text>[^\[\]]+)\](?:\[(?P<label>[^\[\]]*)\])?(?![(:\[])")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]^][^\]]*\]:\s+\S+.*\n?", re.MULTILINE)
 _LANGUAGE_SUFFIX = re.compile(r"[._-](?:en|zh|zh[-_](?:cn|hans))$", re.IGNORECASE)
@@ -190,9 +192,12 @@ class LinkRewriter:
 
     def _rewrite_prose(self, text: str) -> str:
         inlined = _inline_references(text, self.targets.references)
-        return _INLINE.sub(self._replacement, _DEFINITION.sub("", inlined))
+        return _INLINE_OR_BARE.sub(self._replacement, _DEFINITION.sub("", inlined))
 
     def _replacement(self, match: re.Match[str]) -> str:
+        if match["target"] is None:
+            # Elsewhere an address is a link as it stands; in an entry only between these.
+            return f"<{match[0]}>"
         label, target = match["text"], match["target"].strip("<>")
         if match["image"]:
             return self._image(label, target)

@@ -180,10 +180,9 @@ _TAG = re.compile(
     r"|u|ul)(?:\s[^>]*)?/?>|<!--",
     re.IGNORECASE,
 )
-_FOOTNOTE, _BARE_ADDRESS = (
-    re.compile(r"\[\^[\w-]+\]"),
-    re.compile(r"https?://[\w.:/?#&=%~+@-]*[\w/]", re.ASCII),
-)
+_FOOTNOTE = re.compile(r"\[\^[\w-]+\]")
+BARE_ADDRESS = re.compile(r"(?a:https?://[\w.:/?#&=%~+@-]*[\w/])")
+"""An address in a text, which is no link unless it stands in `<` and `>`."""
 
 
 def _find_unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int, str]]:
@@ -206,7 +205,7 @@ def _find_unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple
                 )
             if note := _FOOTNOTE.search(text):
                 yield line, f"`{note[0]}` is shown as it is: write the footnote into the text"
-            if not linked and (bare := _BARE_ADDRESS.search(text)):
+            if not linked and (bare := BARE_ADDRESS.search(text)):
                 yield line, f"`{bare[0]}` is shown without a link: write `<{bare[0]}>`"
 
 
