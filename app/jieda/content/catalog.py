@@ -8,6 +8,7 @@ A library queries its catalog and never scans all entries: of a hundred thousand
 
 import re
 import sqlite3
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -126,9 +127,12 @@ def in_memory(summaries: Iterable[Summary], taxonomy: Taxonomy) -> Ask:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.executescript(TABLES)
     put_entries(connection, summaries, taxonomy)
+    # From Python 3.12 on, two threads may be given the same cached statement: one then reads the other's rows.
+    lock = threading.Lock()
 
     def ask(query: str, given: Sequence[object]) -> list[tuple[Any, ...]]:
-        return connection.execute(query, given).fetchall()
+        with lock:
+            return connection.execute(query, given).fetchall()
 
     # Python 3.13 and later warn of a connection that is never closed.
     weakref.finalize(ask, connection.close)
