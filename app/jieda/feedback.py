@@ -75,10 +75,10 @@ DELETE_AWAITED = "DELETE FROM awaited WHERE number <= (SELECT MAX(number) FROM a
 SELECT_REPORTS = "SELECT entry, lang, outcome, text, day FROM reports WHERE day >= ? ORDER BY number DESC"
 SELECT_ASKED = """
 WITH most AS (
-    SELECT source, kind, text FROM asked WHERE day >= ?1 GROUP BY source, kind, text
-    ORDER BY SUM(count) DESC, MAX(day) DESC, text LIMIT ?2
+    SELECT source, kind, text FROM asked WHERE day >= ? GROUP BY source, kind, text
+    ORDER BY SUM(count) DESC, MAX(day) DESC, text LIMIT ?
 )
-SELECT source, kind, text, outcome, lang, day, count FROM asked NATURAL JOIN most WHERE day >= ?1
+SELECT source, kind, text, outcome, lang, day, count FROM asked NATURAL JOIN most WHERE day >= ?
 """
 SELECT_READS = "SELECT entry, SUM(count) FROM reads WHERE day >= ? GROUP BY entry"
 DELETE_OLD = tuple(f"DELETE FROM {table} WHERE day < ?" for table in ("asked", "reads", "awaited"))  # noqa: S608 - ours
@@ -250,7 +250,8 @@ class FeedbackStore:
 
     def asked(self, days: int) -> Sequence[GapCount]:
         """Return the questions of the last days by text and day: the MOST_TEXTS most frequent texts."""
-        rows = self._rows(GAPS, SELECT_ASKED, (first_day(days), MOST_TEXTS))
+        since = first_day(days)
+        rows = self._rows(GAPS, SELECT_ASKED, (since, MOST_TEXTS, since))
         return tuple(
             GapCount(Gap(GapSource(source), kind, text, GapOutcome(outcome), Language(lang)), day, count)
             for source, kind, text, outcome, lang, day, count in rows
