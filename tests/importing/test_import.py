@@ -208,7 +208,7 @@ def test_a_link_to_the_root_of_the_site_is_completed(desk: Desk) -> None:
 
 
 def test_an_address_that_is_a_link_as_it_stands_stays_one(desk: Desk) -> None:
-    given = "Either, see https://a.b/c?d=1. `https://a.b` <https://a.b/> [https://a.b](https://a.b/e)"
+    given = "Either, see https://a.b/c?d=1. `https://a.b` <https://a.b/> [https://a.b](https://a.b/e) [f](https://a.b/(c(d)))"
     desk.edit(desk.en, "Either of two.", given)
     desk.both()
     text = desk.read("en/roll/mode.md")

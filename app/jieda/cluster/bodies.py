@@ -16,7 +16,7 @@ from typing import Any
 from jieda.search.index.document import EDITION, Document
 from jieda.search.index.protocol import Lexicon
 from jieda.search.query.words import Alternative, Clause, WeightedTerm
-from jieda.search.rank.scoring import idf
+from jieda.search.rank.scoring import weigh
 from jieda.search.weights import WEIGHTING
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
@@ -125,8 +125,7 @@ class WordWeights:
 
     def weigh(self, term: WeightedTerm) -> float:
         """Return weight times idf."""
-        holders = self.holders(term.variants) + self.holders(term.beside)
-        return term.weight * idf(self.total, min(self.total, holders))
+        return weigh(term, self.total, self.holders)
 
     def existing_variants(self, term: WeightedTerm) -> list[str]:
         """Return the variants that some document has."""

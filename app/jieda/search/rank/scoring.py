@@ -18,7 +18,7 @@ repeated, doesn't outweigh the rare ones. Last, the score is divided by the high
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,13 +26,19 @@ from numpy.typing import NDArray
 
 from jieda.search import weights
 from jieda.search.index.document import BODIES, FRONTS, TITLES, Held
-from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores
+from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores, Variants
 from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 
 
 def idf(documents: int, holders: int) -> float:
     """Return the inverse document frequency; positive for every `holders` up to `documents`."""
     return math.log1p((documents - holders + 0.5) / (holders + 0.5))
+
+
+def weigh(term: WeightedTerm, documents: int, holders: Callable[[Variants], int]) -> float:
+    """Return the weight of a word times its idf; `holders` counts the documents that have any of some variants."""
+    count = sum(map(holders, filter(None, (term.variants, term.beside))))
+    return term.weight * idf(documents, min(documents, count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +63,7 @@ class QueryScorer:
         """Return the score of a word per unit of saturation: its weight times its idf."""
         if not term.beside:
             return term.weight * self._idf[term.variants]
-        holders = self._postings[term.variants].holders + self._postings[term.beside].holders
-        return term.weight * idf(self._total, min(self._total, holders))
+        return weigh(term, self._total, lambda variants: self._postings[variants].holders)
 
     def postings(self, term: WeightedTerm) -> Postings:
         """Return the postings of a word, only in documents where it may stand for the word that was typed."""
