@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from jieda import api
-from jieda.client.client import Client
 from jieda.client.local import Local
-from jieda.client.remote import Remote
+from jieda.client.remote import Client, Remote
 from jieda.errors import BadVersion, UnknownTag
 from jieda.settings import Settings
 

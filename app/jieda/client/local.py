@@ -22,7 +22,8 @@ from jieda.usecases.service import Service
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """A `Client` over the use cases."""
+    """Answers as the REST API does. Every method of this and of `Remote` may raise RequestError, there for a refusal of
+    the server, too, and JiedaError if a server does not answer."""
 
     service: Service
     shapers: Shapers
@@ -30,18 +31,17 @@ class Local:
     """Whether a report about an entry, given by id, is to be counted."""
 
     async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
-        """Raises UnknownTag."""
+        """Find the entries that explain a log. `framework`: its stated origin, or empty."""
         log = await self.service.offload(partial(extracted, self.service, text))
         found = await diagnose_log(self.service, log, lang, framework)
         return self.shapers.of(found.snapshot, lang).diagnosis(found.diagnosis)
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
-        """Raises UnknownTag, BadVersion."""
         found = await search_for(self.service, request)
         return self.shapers.of(found.snapshot, request.lang).search(found)
 
     async def read(self, entry_id: str, lang: Language) -> schemas.ApiEntry:
-        """Raises UnknownEntry."""
+        """Read an entry, also by an old id."""
         snapshot = self.service.current()
         found = await read_for(self.service, snapshot, entry_id)
         if isinstance(found, MovedTo):
@@ -51,7 +51,7 @@ class Local:
     async def entries(
         self, filters: Filters, lang: Language, window: Window, since: date | None = None
     ) -> schemas.SummaryList:
-        """Raises UnknownTag, BadVersion."""
+        """List a part of the entries that pass the filters and changed on or after `since`, latest change first."""
         snapshot = self.service.current()
         read = snapshot.library.read_filters(filters)
         found = await list_entries(self.service, snapshot, read, since, window)
@@ -65,7 +65,7 @@ class Local:
         )
 
     async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
-        """List all tags of a facet, including those without entries."""
+        """List all tags of one of `taxonomy.FACETS`, in the order of the taxonomy."""
         snapshot = self.service.current()
         shape = self.shapers.of(snapshot, lang)
         return tuple(shape.tag(facet, each) for each in all_tags(snapshot.library, facet))
@@ -73,7 +73,7 @@ class Local:
     async def report(
         self, entry_id: str, lang: Language, outcome: TriedOutcome, text: str
     ) -> schemas.Reported:
-        """Raises UnknownEntry."""
+        """Report whether an entry helped, also by an old id, optionally with a line about it."""
         library = self.service.current().library
         today = library.resolve(entry_id)
         if today is None:
@@ -84,5 +84,5 @@ class Local:
         return schemas.Reported(id=today, outcome=outcome, kept=kept)
 
     def absolute(self, url: str) -> str:
-        """Return `url`, which is absolute if a base address is configured; empty otherwise."""
+        """Return the absolute address of a `url` in an answer; empty if it is not served anywhere."""
         return url if self.shapers.urls.base_url else ""

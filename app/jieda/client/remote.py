@@ -14,6 +14,7 @@ from urllib.parse import urljoin
 
 from pydantic import BaseModel, ValidationError
 
+from jieda.client.local import Local
 from jieda.entry import Language
 from jieda.errors import RemoteError, RemoteRefusal
 from jieda.feedback import TriedOutcome
@@ -34,8 +35,8 @@ T = TypeVar("T", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A `Client` of the server at `urls`. Requests wait in threads and do not block the event loop; whatever goes wrong
-    with them is a RemoteError."""
+    """Asks the server at `urls` what `Local` answers itself. Requests wait in threads and do not block the event loop;
+    whatever goes wrong with them is a RemoteError."""
 
     urls: Urls
 
@@ -93,7 +94,6 @@ class Remote:
         return await self._ask(schemas.Reported, url, body, sent=JSON)
 
     def absolute(self, url: str) -> str:
-        """Return the absolute address of a root-relative one in an answer of this server."""
         return urljoin(self.urls.base_url + "/", url)
 
     async def _ask(self, answer: type[T], url: str, body: bytes | None = None, sent: str = TEXT) -> T:
@@ -129,3 +129,6 @@ class Remote:
             # The answer does not have the form of Jieda's errors.
             return RemoteError(said, error.code)
         return RemoteRefusal(f"{said}: {' '.join(reasons)}", error.code)
+
+
+Client = Local | Remote
