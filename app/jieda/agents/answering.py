@@ -154,7 +154,6 @@ def _count_tags(tags: Iterable[schemas.ApiTag]) -> list[Json]:
 
 
 def _next(offset: int, count: int, total: int) -> int | None:
-    """Return the next offset in a list or text; None at its end."""
     return offset + count if count and offset + count < total else None
 
 

@@ -116,7 +116,6 @@ class Handlers:
         self._context_of = context_of
 
     async def list_tools(self, _call: Call, _params: Paging) -> types.ListToolsResult:
-        """List the tools with their schemas."""
         return types.ListToolsResult(tools=[_tool(each) for each in tools.TOOLS])
 
     async def call_tool(self, call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -152,13 +151,11 @@ class Handlers:
         return types.ListResourcesResult(resources=listed, next_cursor=following)
 
     async def list_templates(self, _call: Call, _params: Paging) -> types.ListResourceTemplatesResult:
-        """Return the only resource template."""
         return types.ListResourceTemplatesResult(resource_templates=[ENTRIES])
 
     async def read_resource(
         self, call: Call, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Return a whole entry inside a fence."""
         context, uri = self._context_of(call.request), str(params.uri)
         named = parse_address(uri)
         if named is None:
@@ -175,7 +172,6 @@ class Handlers:
         return types.ReadResourceResult(contents=[contents])
 
     async def complete(self, call: Call, params: types.CompleteRequestParams) -> types.CompleteResult:
-        """Complete the variables of the template and the `lang` of a prompt."""
         try:
             values = await _values(self._context_of(call.request).client, params)
         except JiedaError:
@@ -185,11 +181,9 @@ class Handlers:
         return types.CompleteResult(completion=completion)
 
     async def list_prompts(self, _call: Call, _params: Paging) -> types.ListPromptsResult:
-        """List the prompts with their arguments."""
         return types.ListPromptsResult(prompts=[prompt for prompt, _ in PROMPTS.values()])
 
     async def get_prompt(self, call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Return the text of a prompt as a user message."""
         if params.name not in PROMPTS:
             raise MCPError(types.INVALID_PARAMS, f"The prompts are: {', '.join(PROMPTS)}.")
         prompt, make = PROMPTS[params.name]
@@ -291,7 +285,6 @@ class HttpEndpoint:
         )
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Handle requests while this context is open. To be entered once."""
         return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

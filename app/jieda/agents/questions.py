@@ -94,7 +94,6 @@ class Question(BaseModel):
 
     @property
     def reply_lang(self) -> Language:
-        """The language to answer in: the requested one, that of the text, or English."""
         return self.lang or Language.EN
 
 
@@ -112,7 +111,6 @@ class DiagnoseQuestion(Question):
 
     @property
     def reply_lang(self) -> Language:
-        """Chinese by default for a text that is largely Chinese."""
         sample = self.text[-LANGUAGE_SAMPLE:]
         is_chinese = count_han(sample) > CHINESE_SHARE * len(_LETTER.findall(sample))
         return self.lang or (Language.ZH if is_chinese else Language.EN)
@@ -133,7 +131,6 @@ class FilteredQuestion(Question):
     )
 
     def filters(self) -> Filters:
-        """The filters as search knows them."""
         return Filters(
             framework=tuple(self.framework),
             kind=tuple(self.kind),

@@ -111,7 +111,6 @@ def trial_answers(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
 def _answerable_for(
     report: CheckReport, directories: tuple[Path, ...], revision: str, *, searches: bool
 ) -> CheckReport:
-    """Return the part of a report that changes since a revision are responsible for. Raises GitError."""
     with check_out(directories, revision) as earlier:
         try:
             before = run_check(earlier.directories, searches=searches)

@@ -144,7 +144,6 @@ def _uses_color() -> bool:
 
 
 def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[str, str]:
-    """Return output and confidence, using the local content."""
     log = window(client.service)
     for chunk in read_chunks(file):
         log.feed(chunk)
@@ -163,7 +162,6 @@ def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[s
 
 
 def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[str, str]:
-    """Return output and confidence, using a server's REST API."""
     if options.form in FORMS:
         text = log.decode("utf-8", errors="replace")
         found = ask(server.diagnose(text, options.lang, options.framework))

@@ -279,7 +279,6 @@ def _thread_lines(
 
 
 def _group_data(groups: Sequence[ThreadGroup], drafts: Sequence[ThreadDraft]) -> list[dict[str, object]]:
-    """Return each group with its threads, weight, and the entry that answers it or its draft."""
     ids = {id(each.group): each.id for each in drafts}
     return [
         {

@@ -66,7 +66,6 @@ def _source_name(source: BinaryIO) -> str:
 
 
 def _print_events(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcome]:
-    """Print each event and yield its outcome."""
     for event in events:
         if event.outcome is LoadOutcome.REFUSED:
             place = f"{name}:{event.number}" if event.number else event.where

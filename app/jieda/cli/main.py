@@ -15,7 +15,6 @@ class AllCommands(Commands):
     """The commands of `PROGRAMS`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the method of the library
-        """Return their names."""
         return sorted(PROGRAMS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above

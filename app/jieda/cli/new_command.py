@@ -67,7 +67,6 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
 
 def _from_log(file: Path, directories: tuple[Path, ...], wanted: DraftRequest, *, force: bool) -> int:
-    """Draft an entry from a log and return the exit code."""
     log = read_log(file, Settings.load(os.environ).max_log_bytes).decode("utf-8", "replace")
     if not log:
         raise click.UsageError("the log is empty")

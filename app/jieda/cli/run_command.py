@@ -147,7 +147,6 @@ def _output(target: int) -> Iterator[tuple[int, int]]:
 
 
 def _copy_size(terminal: int, copy: int) -> None:
-    """Copy the size of our terminal to the pseudoterminal."""
     with contextlib.suppress(OSError):  # it was closed meanwhile
         size = fcntl.ioctl(terminal, termios.TIOCGWINSZ, bytes(8))
         fcntl.ioctl(copy, termios.TIOCSWINSZ, size)

@@ -106,7 +106,6 @@ class LimitedConnection(HttpToolsProtocol):
         return bool(self.client_id) and same > self._limits.of_one_client
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the checks."""
         if self._timer:
             self._timer.cancel()
         super().connection_lost(exc)
@@ -125,7 +124,6 @@ class LimitedConnection(HttpToolsProtocol):
             self.send_400_response(TOO_LONG)
 
     def on_message_begin(self) -> None:
-        """Start a request."""
         self._in_request, self._has_headers = True, False
         self._head = self._body = 0
         super().on_message_begin()
@@ -147,17 +145,14 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Count the bytes of a body."""
         self._body += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Allow the next request."""
         self._in_request = False
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Restart the time limit for the next request."""
         self._request_since, self._body = self.loop.time(), 0
         super().on_response_complete()
 
@@ -243,7 +238,6 @@ class Worker:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the process is alive and its event loop responsive."""
         return self.process.is_alive() and time.monotonic() < self._alive_until.value
 
 

@@ -14,7 +14,6 @@ class Tail:
     dropped_lines: int = 0
 
     def add(self, chunk: bytes) -> None:
-        """Append a chunk; drop the beginning from time to time."""
         if self.copy:
             self.copy.write(chunk)
         self.kept += chunk
@@ -22,7 +21,6 @@ class Tail:
             self._drop_beginning()
 
     def text(self) -> bytes:
-        """Return the end."""
         if len(self.kept) > self.limit:
             self._drop_beginning()
         return bytes(self.kept)

@@ -64,12 +64,10 @@ class ThreadGroup:
 
     @property
     def first(self) -> ReadThread:
-        """The representative thread."""
         return self.members[0]
 
     @property
     def entry(self) -> str:
-        """The entry that answers one of them, or empty."""
         return next((each.entry for each in self.members if each.entry), "")
 
     @property
@@ -80,7 +78,6 @@ class ThreadGroup:
 
     @property
     def solved_by(self) -> Comment | None:
-        """The comment that solved one of them."""
         return next((found for each in self.members if (found := solution(each.thread))), None)
 
 

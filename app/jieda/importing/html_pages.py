@@ -42,7 +42,6 @@ class PageWriter(HTMLParser):
         self._links: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a block, an emphasis or a link."""
         given = {name: value or "" for name, value in attrs}
         if not self._silent:
             self._choose_silences(tag, given)
@@ -94,7 +93,6 @@ class PageWriter(HTMLParser):
                 self.handle_data("<summary>")
 
     def handle_endtag(self, tag: str) -> None:
-        """End a block, an emphasis or a link."""
         if tag in self._silences:
             self._silent = max(self._silent - 1, 0)
             self._silences = self._silences if self._silent else self._usual_silences

@@ -51,11 +51,9 @@ class LoadRecord:
         return where in self._digests
 
     def paths(self) -> list[str]:
-        """Return all recorded paths, sorted."""
         return sorted(self._digests)
 
     def has(self, where: str, found: str) -> bool:
-        """Whether a load wrote a file with this digest to a path."""
         return found in self._digests.get(where, ())
 
     def announce(self, where: str, wanted: str) -> None:
@@ -68,12 +66,10 @@ class LoadRecord:
         self._digests[where] = (*self._digests.get(where, ()), wanted)
 
     def settle(self, where: str, wanted: str) -> None:
-        """Record the current digest of a file as its only one."""
         if self._digests.get(where) != (wanted,):
             self._digests[where], self._changed = (wanted,), True
 
     def forget(self, where: str) -> None:
-        """Remove a path from the record."""
         self._changed |= self._digests.pop(where, None) is not None
 
     def close(self) -> None:
@@ -197,7 +193,6 @@ class Loader:
         return ""
 
     def prune(self) -> Iterator[LoadEvent]:
-        """Remove files that earlier loads wrote and no line named."""
         for where in self.record.paths():
             if where not in self._seen and (event := self._remove(where)):
                 yield event

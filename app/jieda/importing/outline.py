@@ -52,11 +52,9 @@ class HeadedSection:
 
     @property
     def leaf(self) -> bool:
-        """Whether it has no subsections."""
         return not self.children
 
     def walk(self) -> Iterator["HeadedSection"]:
-        """Yield this section and all below it, in the order of the page."""
         yield self
         for child in self.children:
             yield from child.walk()

@@ -57,7 +57,6 @@ class MarkdownPage:
 
     @property
     def text(self) -> str:
-        """The whole page as Markdown."""
         return "\n".join(self.lines)
 
     def line_of(self, number: int) -> int:
@@ -151,7 +150,6 @@ def code_lines(lines: Sequence[str]) -> frozenset[int]:
 
 
 def _front_matter(text: str) -> Mapping[str, str]:
-    """Return the plain values of front matter; none if it cannot be read."""
     try:
         fields: Fields = read_fields(text)
     except YamlError:

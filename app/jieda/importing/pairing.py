@@ -46,7 +46,6 @@ class Extractor:
         self._glossary = glossary
 
     def features(self, page: MarkdownPage, question: PageQuestion) -> Features:
-        """Return the features of one question of a page."""
         lines = page.lines[question.body : question.end]
         text = "\n".join((question.lead, *lines))
         title = Counter(_tokens(question.title))
@@ -222,7 +221,6 @@ class BilingualQuestion:
 
     @property
     def titles(self) -> dict[Language, str]:
-        """Title in each language that has the question."""
         return {lang: question.title for lang, question in self.found.items()}
 
 
@@ -252,7 +250,6 @@ def find_candidates(pair: PagePair, wording: Wording, extractor: Extractor) -> t
 
 
 def _without_repeated(page: MarkdownPage, questions: Sequence[PageQuestion]) -> list[PageQuestion]:
-    """Leave out verbatim repetitions of earlier questions with their answers."""
     kept: dict[tuple[str, ...], PageQuestion] = {}
     for question in questions:
         lines = (line.strip() for line in page.lines[question.body : question.end])

@@ -97,7 +97,6 @@ class ImportPlan:
 
     @property
     def new(self) -> tuple[Proposal, ...]:
-        """Proposals to be written."""
         return tuple(row.proposal for row in self.rows if row.proposal and row.status is Status.NEW)
 
     def write(self, directory: Path) -> list[Path]:

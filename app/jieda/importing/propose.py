@@ -59,7 +59,6 @@ class Proposal:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """Doubts of both editions, each once."""
         return tuple(dict.fromkeys(each for edition in self.editions.values() for each in edition.doubts))
 
 
@@ -162,7 +161,6 @@ class Proposer:
         return Source(candidate.pair.pages[lang].title, address, self.license or NO_LICENSE)
 
     def _page_doubts(self, lang: Language, candidate: BilingualQuestion, entry_id: str) -> Iterator[Doubt]:
-        """Yield doubts about the title, the source and the date."""
         title = candidate.found[lang].title
         if len(title) > MAX_TITLE_CHARS:
             yield doubt("title")

@@ -41,7 +41,6 @@ class EntryTexts:
 
     @property
     def titles(self) -> dict[Language, str]:
-        """Title in each language."""
         return {lang: edition.title for lang, edition in self.editions.items()}
 
 

@@ -65,7 +65,6 @@ class Writer:
         self._origin = origin
 
     def blocks(self, node: Any, level: int) -> Lines:
-        """Return the lines of all blocks in a node."""
         return [line for child in node.children for line in self._block(child, level)]
 
     def _block(self, node: Any, level: int) -> Lines:
@@ -137,7 +136,6 @@ class Writer:
     admonition = attention = caution = danger = error = hint = important = note = tip = warning = block_quote
 
     def table(self, node: Any, _level: int) -> Lines:
-        """Write a table with one line per row."""
         lines: list[str] = []
         for row in node.findall(lambda each: _is(each, "row")):
             cells = (" ".join(map(inline, entry.children)) for entry in row.children)
@@ -189,7 +187,6 @@ class Writer:
 
 
 def _is(node: Any, name: str) -> bool:
-    """Whether docutils calls a node by this name."""
     return type(node).__name__ == name
 
 

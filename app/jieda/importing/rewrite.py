@@ -187,7 +187,6 @@ class LinkRewriter:
     linked_images: list[str] = field(default_factory=list)
 
     def rewrite(self, text: str) -> str:
-        """Return a text with every address rewritten."""
         return outside_code(text, self._rewrite_prose)
 
     def _rewrite_prose(self, text: str) -> str:

@@ -52,7 +52,6 @@ Finder = Callable[[Sequence[SourceBlock], Wording], Iterator[Unit]]
 
 
 def _details(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]:
-    """Find `<details>` that are not nested in others."""
     depth = 0
     for block in blocks:
         if block.kind not in {"html_block", "paragraph"}:

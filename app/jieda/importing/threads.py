@@ -58,7 +58,6 @@ class Thread:
 
     @property
     def quotes(self) -> bool:
-        """Whether its text has a code block."""
         return FENCE.search(self.text) is not None
 
     @property

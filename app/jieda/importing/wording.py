@@ -46,7 +46,6 @@ class Wording:
     @classmethod
     @cache
     def load(cls) -> "Wording":
-        """Load the shipped wording, once."""
         raw = tomllib.loads(FILE.read_text(encoding="utf-8"))
         question, column = raw["question"], raw["column"]
         return cls(
@@ -84,14 +83,12 @@ class Wording:
         return int("".join(filter(str.isdigit, mark[0] if mark else "")) or 0)
 
     def asks(self, title: str) -> bool:
-        """Whether the text is worded as a question."""
         folded = self.without_mark(title).casefold().replace("’", "'")
         first = _ENGLISH_WORD.search(folded)
         opens = first is not None and first.start() <= 2 and first[0] in self.openers
         return bool(_ENDS_ASKING.search(title)) or opens or any(word in folded for word in self.asked)
 
     def troubled(self, title: str) -> bool:
-        """Whether the text describes a problem."""
         folded = title.casefold().replace("’", "'")
         words = set(_ENGLISH_WORD.findall(folded))
         return (
@@ -101,7 +98,6 @@ class Wording:
         )
 
     def names_error(self, title: str) -> bool:
-        """Whether the text contains the name of an exception, a signal or an error number."""
         return _ERROR_NAME.search(title) is not None
 
     def likeness(self, title: str) -> float:

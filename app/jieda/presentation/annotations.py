@@ -60,7 +60,6 @@ def as_gitlab(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> 
 
 
 def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[Finding]:
-    """Yield the entries that explain the log, or else its errors."""
     for match in found.matches[:MOST]:
         line = match.matched[0] if match.matched else None
         said = [f"{t(f'diagnosis.confidence.{match.confidence}')}: {match.id}", match.applies_to]

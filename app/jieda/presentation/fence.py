@@ -22,7 +22,6 @@ class Fence:
 
     @property
     def closing(self) -> str:
-        """The closing line."""
         return f"</entry {self.mark}>"
 
 

@@ -345,7 +345,6 @@ class ContentProblem(ApiAnswer):
 
     @classmethod
     def of(cls, problem: Problem) -> Self:
-        """Return the response model of a problem."""
         return cls.model_validate(problem, from_attributes=True)
 
 

@@ -69,7 +69,6 @@ class Shaper:
     """Cache of `_card`: building these fields anew took a third of a search's time."""
 
     def search(self, found: Found) -> schemas.SearchResult:
-        """Shape a search result."""
         request, answer = found.request, found.answer
         judgement = self.diagnosis(found.diagnosis) if found.diagnosis else None
         return schemas.SearchResult(
@@ -116,7 +115,6 @@ class Shaper:
         return self.snapshot.library.taxonomy.name_of(facet, value, self.lang)
 
     def _suggestion(self, suggestion: Suggestion, request: SearchRequest) -> schemas.ApiSuggestion:
-        """Shape a suggestion, with the address that follows it."""
         applies_to = ""
         if suggestion.type is SuggestionType.NEAR_MISS and suggestion.entry:
             edition = suggestion.entry.edition(self.lang)
@@ -131,7 +129,6 @@ class Shaper:
         return schemas.ApiSuggestion(type=suggestion.type, text=text, url=url, applies_to=applies_to)
 
     def _dropped_filter(self, suggestion: Suggestion, filters: Filters) -> str:
-        """Describe what a search finds with one filter removed, or with all."""
         facet = suggestion.facet
         if not facet:
             return self.t("search.drop_filters")
@@ -144,7 +141,6 @@ class Shaper:
         return self.t("api.drop_filter", filter=self.t("list.join").join(names), count=suggestion.count)
 
     def completion(self, completion: Completion) -> schemas.ApiCompletion:
-        """Shape a completion, with the address it leads to."""
         target, applies_to = completion.target, ""
         if completion.type is CompletionType.TITLE and target:
             url = self.urls.entry(self.lang, target)
@@ -239,7 +235,6 @@ class Shaper:
         return kept
 
     def _mention(self, entry_id: str, edition: Edition | EditionSummary) -> dict[str, Any]:
-        """Return the fields of every mention of an entry."""
         return {
             "id": entry_id,
             "framework": entry_id.partition("/")[0],
@@ -250,7 +245,6 @@ class Shaper:
         }
 
     def _addresses(self, entry_id: str) -> dict[str, Any]:
-        """Return the page URL and the API URL of an entry."""
         return {"url": self.urls.entry(self.lang, entry_id), "api_url": self.urls.api_entry(entry_id)}
 
     def tag(self, facet: str, counted: CountedTag) -> schemas.ApiTag:
@@ -268,7 +262,6 @@ class Shaper:
         return schemas.Framework(**fields, homepage=tag.homepage, repository=tag.repository)
 
     def translation(self, summary: Summary) -> schemas.Translation:
-        """Shape the state of an entry's editions."""
         states: dict[str, Any] = dict.fromkeys(Language, "missing")
         states |= {lang: "stale" if each.stale else "present" for lang, each in summary.editions.items()}
         return schemas.Translation(id=summary.id, **states, **self._addresses(summary.id))

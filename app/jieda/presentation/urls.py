@@ -99,7 +99,6 @@ class Urls:
         return replace(self, root_path=self.base_url + self.root_path, base_url="")
 
     def search_filtered(self, lang: Language, text: str, filters: Filters, **params: Parameter) -> str:
-        """Return the search page for `text` under `filters`."""
         return self.search(lang, **filter_parameters(text, filters), **params)
 
     def entry(self, lang: Language, entry_id: str, anchor: str = "") -> str:
@@ -110,7 +109,6 @@ class Urls:
         return url + (f"#{quote(anchor)}" if anchor else "")
 
     def entry_markdown(self, lang: Language, entry_id: str) -> str:
-        """Return the Markdown of an entry with its front matter."""
         return self.entry(lang, f"{entry_id}.md")
 
     def brand(self, name: str, version: str) -> str:
@@ -128,7 +126,6 @@ class Urls:
         return self.path(paths.ASKED, lang=lang) + _query({"key": key})
 
     def entries_filtered(self, lang: Language, filters: Filters, **params: Parameter) -> str:
-        """Return the list of entries under `filters`."""
         return self.entries(lang, **filter_parameters("", filters), **params)
 
     def llms(self, lang: Language | None = None) -> str:
@@ -141,7 +138,6 @@ class Urls:
         return path + (f"?part={part}" if part > 1 else "")
 
     def sitemap_part(self, number: int) -> str:
-        """Return a part of the sitemap, counted from 1."""
         return self.path(paths.SITEMAP_PART, number=str(number))
 
     def static(self, name: str) -> str:
@@ -165,7 +161,6 @@ class Urls:
         return self.path(template, framework=framework, slug=slug) + _query(params)
 
     def api_tags(self, facet: str, **params: Parameter) -> str:
-        """Return the API list of tags of one of `entry.FACETS`."""
         return self.path(paths.API_TAGS[facet]) + _query(params)
 
     def api_diagnose(self, *, text: bool = False, **params: Parameter) -> str:

@@ -126,22 +126,18 @@ class Site:
 
     @property
     def shapers(self) -> Shapers:
-        """Shapers of API responses."""
         return self.client.shapers
 
     @property
     def knowledge(self) -> Knowledge:
-        """The served knowledge, which swaps generations."""
         return self.service.knowledge
 
     @property
     def metrics(self) -> Metrics:
-        """The metrics of this process."""
         return self.service.metrics
 
     @property
     def translations(self) -> Translations:
-        """The interface texts in both languages."""
         return self.renderer.translations
 
 

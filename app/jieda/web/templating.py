@@ -34,7 +34,6 @@ class Renderer:
 
     @classmethod
     def load(cls, translations: Translations, directory: Path = TEMPLATES) -> Self:
-        """Create a renderer for the templates in `directory`."""
         return cls(_environment(directory), translations)
 
     def render(self, template: str, lang: Language, **context: object) -> str:

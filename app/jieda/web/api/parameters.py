@@ -98,7 +98,6 @@ class ListParameters(LanguageParameters):
     offset: Number = Field(0, ge=0, le=MAX_OFFSET, description="Number of items to skip.")
 
     def window(self) -> Window:
-        """The requested window of the list."""
         return Window(self.limit, self.offset)
 
 
@@ -136,7 +135,6 @@ class SearchParameters(FilterParameters):
     )
 
     def wanted(self, lang: Language) -> SearchRequest:
-        """Return the requested search, shown in `lang`."""
         return SearchRequest(
             text=self.q,
             lang=lang,

@@ -50,7 +50,6 @@ class ApiRoute:
 
     @property
     def operation(self) -> str:
-        """The id of the operation."""
         return self.handler.__name__
 
     @property
@@ -135,7 +134,6 @@ class QuickRoute(APIRoute):
 
 
 def _lists(model: type[BaseModel]) -> frozenset[str]:
-    """Return the parameters that may be repeated."""
     schema = model.model_json_schema()["properties"]
     return frozenset(name for name, field in schema.items() if field.get("type") == "array")
 

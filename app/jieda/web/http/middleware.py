@@ -93,14 +93,12 @@ class Exchange:
         self.size = 0
 
     async def receive(self) -> Message:
-        """Return the client's next message."""
         message = await self._receive()
         if message["type"] == "http.disconnect" and not self.started:
             self.status = HUNG_UP
         return message
 
     async def send(self, message: Message) -> None:
-        """Send a part of the response."""
         if message["type"] == "http.response.start":
             self.started, self.status = True, message["status"]
             headers = MutableHeaders(scope=message)
@@ -149,7 +147,6 @@ class Outermost:
             self.record(scope, exchange, time.perf_counter() - start)
 
     def record(self, scope: Scope, exchange: Exchange, seconds: float) -> None:
-        """Write one log line and update two metrics for a finished request."""
         method = exchange.method if exchange.method in METHODS else "other"
         route = getattr(scope.get("route"), "path", "unmatched")
         self.metrics.requests.labels(method, route, str(exchange.status)).inc()
@@ -190,7 +187,6 @@ class Hosting:
         await self.app(scope, receive, send)
 
     def accepts(self, scope: Scope) -> bool:
-        """Return whether the host of a request is accepted."""
         if own_path(scope) in PROBES:
             return True
         name = parse_host(Headers(scope=scope).get("host", ""))

@@ -31,7 +31,6 @@ class ReplayedBody(Response):
         self._body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Replay the body to the endpoint and mark its response as not cacheable."""
         given = False
 
         async def received() -> Message:

@@ -66,7 +66,6 @@ class ChatRequest(BaseModel):
     stream_options: StreamOptions | None = None
 
     def text(self) -> str:
-        """Return the text of the last user message."""
         last = next((each.content for each in reversed(self.messages) if each.role == "user"), None)
         return last if isinstance(last, str) else "\n".join(part.text for part in last or ())
 

@@ -199,7 +199,6 @@ def _line(context: PageContext, entry: Summary) -> str:
 
 
 def _addresses(context: PageContext) -> dict[str, str]:
-    """Return the addresses that llms.txt names, absolute where the base URL is known."""
     urls, lang = context.urls, context.lang
     paths = {
         "mcp": urls.mcp(),

@@ -91,7 +91,6 @@ class PageContext:
 
     @property
     def urls(self) -> Urls:
-        """The URLs of this site."""
         return self.site.urls
 
     @property
@@ -103,7 +102,6 @@ class PageContext:
 
     @property
     def library(self) -> Library:
-        """The entries of the snapshot."""
         return self.served.library
 
     @property
@@ -113,7 +111,6 @@ class PageContext:
 
     @property
     def generation(self) -> str:
-        """The generation of the snapshot."""
         return self.served.generation
 
     def at(self, snapshot: Snapshot) -> "PageContext":
@@ -132,7 +129,6 @@ class PageContext:
         return self.site.translations.translate(self.lang, key, **named)
 
     def day(self, value: date) -> str:
-        """Format a date for the reader."""
         return self.site.translations.day(self.lang, value)
 
     def name_of(self, facet: str, value: str) -> str:

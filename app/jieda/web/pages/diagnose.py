@@ -81,7 +81,6 @@ def diagnose_page(context: PageContext, paste: Paste | None = None) -> str:
 
 
 def _status(context: PageContext, diagnosis: Diagnosis) -> str:
-    """State the result in words."""
     if diagnosis.asks:
         return context.t("diagnose.ask")
     if diagnosis.verdict is Verdict.NO_ERROR:
@@ -209,7 +208,6 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
 
 
 def _with_diagnosis(context: PageContext, paste: Paste, found: Diagnosed, *, plain_form: bool) -> Paste:
-    """Add a diagnosis and the few lines that lead to it again."""
     diagnosis, text, framework = found.diagnosis, paste.text, paste.framework
     shared, kept = telling_lines(found.snapshot, text, diagnosis, framework), ""
     if plain_form and diagnosis.verdict is Verdict.KNOWN:

@@ -86,7 +86,6 @@ def _head(context: PageContext, entry: Entry, edition: Edition, crumbs: tuple[Pa
 
 
 def _unmentioned(read: ReadEntry, edition: Edition) -> tuple[Summary, ...]:
-    """Return the related entries that the text does not link to."""
     linked = linked_entries("".join(section.html for section in edition.sections))
     return tuple(each for each in read.related if each.id not in linked)
 

@@ -85,7 +85,6 @@ def filter_bar(
 def _arranged(
     filters: Filters, answer: SearchAnswer, groups: Groups, operators: Sequence[Chip], clear: str
 ) -> FilterBar:
-    """Choose what to show of the filters, and where."""
     useful = {
         facet: chips
         for facet, chips in groups.items()

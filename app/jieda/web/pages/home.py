@@ -124,7 +124,6 @@ def _for_reader(context: PageContext) -> Filters:
 
 
 def _stages(context: PageContext) -> Iterator[MappedStage]:
-    """Yield the stages that have entries."""
     for stage in context.library.site.stages:
         within = _for_reader(context).with_only("topic", *stage.topics)
         kinds = context.library.counts("kind", within)

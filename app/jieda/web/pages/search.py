@@ -190,7 +190,6 @@ def _unseen_reasons(hit: Hit) -> list[Reason]:
 
 
 def _label(reason: Reason, elsewhere: Collection[str]) -> str:
-    """Return the message key for the place of a match."""
     is_other = reason.type is ReasonType.TITLE and reason.text in elsewhere
     return "reason.other_title" if is_other else f"reason.{reason.type.value}"
 

@@ -45,7 +45,6 @@ class Form:
 
     @property
     def id(self) -> str:
-        """The id of the entry being written."""
         return self.entry or f"{self.framework}/{self.slug}"
 
 
