@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from jieda.entry import Language
 from jieda.feedback import TriedOutcome
 from jieda.han import count_han, has_han
-from jieda.taxonomy import Filters
+from jieda.taxonomy import FACETS, Filters
 
 MAX_TAGS = 10
 MAX_OFFSET = 10_000
@@ -131,13 +131,7 @@ class FilteredQuestion(Question):
     )
 
     def filters(self) -> Filters:
-        return Filters(
-            framework=tuple(self.framework),
-            kind=tuple(self.kind),
-            topic=tuple(self.topic),
-            error_type=tuple(self.error_type),
-            version=tuple(self.version),
-        )
+        return Filters(**{name: tuple(getattr(self, name)) for name in (*FACETS, "version")})
 
 
 class SearchQuestion(FilteredQuestion):

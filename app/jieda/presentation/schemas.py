@@ -3,12 +3,12 @@ must stay stable."""
 
 import re
 from datetime import date
-from typing import Literal, Self
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from jieda.diagnosis.answers import Confidence, LogError, MatchedLine, MatchReason, Verdict
-from jieda.entry import Heading, Kind, Language, Problem, Source
+from jieda.entry import Heading, Kind, Language, Source
 from jieda.feedback import TriedOutcome
 from jieda.search.answers import CompletionType, Reason, SuggestionType
 
@@ -342,10 +342,6 @@ class ContentProblem(ApiAnswer):
     rule: str
     message: str
     served: bool
-
-    @classmethod
-    def of(cls, problem: Problem) -> Self:
-        return cls.model_validate(problem, from_attributes=True)
 
 
 class ContentProblemList(Page):

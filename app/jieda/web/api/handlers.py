@@ -5,8 +5,10 @@ The name of a handler is the id of its operation, by which generated clients cal
 
 import asyncio
 import hmac
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Query
 from pydantic import BaseModel, TypeAdapter
@@ -51,6 +53,7 @@ COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])
 JSON, MARKDOWN, TEXT = "application/json", "text/markdown", "text/plain"
 MOST_OUTCOME = 4096
 """Bytes of a reported outcome."""
+T = TypeVar("T")
 ApiHandler = Callable[..., Awaitable[Response]]
 
 
@@ -201,10 +204,13 @@ def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:
     return RedirectResponse(site_of(request).urls.api_entry(to.id, markdown=markdown) + query, 308)
 
 
-def list_fields(parameters: ListParameters, total: int, snapshot: Snapshot) -> dict[str, Any]:
-    """Return the fields of a list beside its items."""
+def list_fields(
+    parameters: ListParameters, snapshot: Snapshot, found: Sequence[T], shape: Callable[[T], object]
+) -> dict[str, Any]:
+    """Return the fields of the requested part of a list; `shape` makes an item of what was found."""
+    items = [shape(each) for each in parameters.window().of(found)]
     window = {"limit": parameters.limit, "offset": parameters.offset}
-    return window | {"total": total, "generation": snapshot.generation}
+    return window | {"items": items, "total": len(found), "generation": snapshot.generation}
 
 
 def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:
@@ -212,10 +218,9 @@ def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:
 
     async def tags(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
         snapshot, lang = site_of(request).service.current(), api_language(request)
-        shape, found = shaper(request, snapshot, lang), all_tags(snapshot.library, facet)
-        items = [shape.tag(facet, each) for each in parameters.window().of(found)]
-        page = model.model_validate({"items": items, **list_fields(parameters, len(found), snapshot)})
-        return await json_answer(request, page, lang)
+        shape = partial(shaper(request, snapshot, lang).tag, facet)
+        fields = list_fields(parameters, snapshot, all_tags(snapshot.library, facet), shape)
+        return await json_answer(request, model.model_validate(fields), lang)
 
     tags.__name__ = f"list_{facet}s"
     return tags
@@ -224,19 +229,18 @@ def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:
 async def list_problems(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List problems in the content files, as `jieda check` reports them, except those of drafts."""
     snapshot = site_of(request).service.current()
-    found = snapshot.library.open_problems
-    items = tuple(map(schemas.ContentProblem.of, parameters.window().of(found)))
-    page = schemas.ContentProblemList(items=items, **list_fields(parameters, len(found), snapshot))
-    return await json_answer(request, page, api_language(request))
+    page = list_fields(parameters, snapshot, snapshot.library.open_problems, asdict)
+    return await json_answer(request, schemas.ContentProblemList(**page), api_language(request))
 
 
 async def list_translations(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List, for every entry, which editions are present, missing or older than their twin."""
     snapshot, lang = site_of(request).service.current(), api_language(request)
     shape, library = shaper(request, snapshot, lang), snapshot.library
-    items = tuple(shape.translation(library.summary(each)) for each in parameters.window().of(library.ids))
-    page = schemas.TranslationList(items=items, **list_fields(parameters, len(library.ids), snapshot))
-    return await json_answer(request, page, lang)
+    page = list_fields(
+        parameters, snapshot, library.ids, lambda each: shape.translation(library.summary(each))
+    )
+    return await json_answer(request, schemas.TranslationList(**page), lang)
 
 
 async def reload(request: Request) -> Response:

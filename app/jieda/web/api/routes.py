@@ -62,7 +62,7 @@ UNKNOWN_ENTRY = (400, 404, 422)
 LOG = (400, 408, 413, 415, 422, 503)
 OUTCOME = (400, 403, 404, 408, 413, 422)
 RELOAD = (400, 401, 403, 409)
-FRAMEWORKS, KINDS, TOPICS, ERROR_TYPES = paths.API_TAGS.values()
+TAG_LISTS = dict.fromkeys(paths.API_TAGS, schemas.TagList) | {"framework": schemas.FrameworkList}
 ROUTES: tuple[ApiRoute, ...] = (
     ApiRoute("GET", paths.API_SEARCH, search, "Search", schemas.SearchResult),
     ApiRoute("GET", paths.API_SUGGEST, suggest, "Complete", tuple[schemas.ApiCompletion, ...]),
@@ -89,17 +89,11 @@ ROUTES: tuple[ApiRoute, ...] = (
         OUTCOME,
         OutcomeBody,
     ),
-    ApiRoute(
-        "GET",
-        FRAMEWORKS,
-        tag_list("framework", schemas.FrameworkList),
-        "List frameworks",
-        schemas.FrameworkList,
-    ),
-    ApiRoute("GET", KINDS, tag_list("kind", schemas.TagList), "List kinds", schemas.TagList),
-    ApiRoute("GET", TOPICS, tag_list("topic", schemas.TagList), "List topics", schemas.TagList),
-    ApiRoute(
-        "GET", ERROR_TYPES, tag_list("error_type", schemas.TagList), "List error types", schemas.TagList
+    *(
+        ApiRoute(
+            "GET", paths.API_TAGS[facet], tag_list(facet, model), f"List {facet.replace('_', ' ')}s", model
+        )
+        for facet, model in TAG_LISTS.items()
     ),
     ApiRoute("GET", paths.API_PROBLEMS, list_problems, "List content problems", schemas.ContentProblemList),
     ApiRoute(

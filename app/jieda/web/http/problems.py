@@ -76,29 +76,25 @@ BY_STATUS: Mapping[int, str] = {
 """Message keys for errors that the framework raises itself."""
 
 FIELD_MESSAGES: Mapping[str, str] = {
-    "missing": "problem.field.missing",
-    "language": "problem.field.language",
-    "int_parsing": "problem.field.integer",
-    "int_parsing_size": "problem.field.integer",
-    "int_from_float": "problem.field.integer",
-    "int_type": "problem.field.integer",
-    "greater_than_equal": "problem.field.at_least",
-    "less_than_equal": "problem.field.at_most",
-    "enum": "problem.field.one_of",
-    "literal_error": "problem.field.one_of",
-    "bool_parsing": "problem.field.boolean",
-    "bool_type": "problem.field.boolean",
-    "date_parsing": "problem.field.date",
-    "date_from_datetime_parsing": "problem.field.date",
-    "date_from_datetime_inexact": "problem.field.date",
-    "too_long": "problem.field.too_many",
-    "string_type": "problem.field.string",
-    "string_too_short": "problem.field.empty",
-    "string_too_long": "problem.field.too_long",
-    "json_invalid": "problem.field.json",
-    "extra_forbidden": "problem.field.unknown",
-    "model_type": "problem.field.object",
-    "model_attributes_type": "problem.field.object",
+    error: f"problem.field.{key}"
+    for key, errors in {
+        "missing": "missing",
+        "language": "language",
+        "integer": "int_parsing int_parsing_size int_from_float int_type",
+        "at_least": "greater_than_equal",
+        "at_most": "less_than_equal",
+        "one_of": "enum literal_error",
+        "boolean": "bool_parsing bool_type",
+        "date": "date_parsing date_from_datetime_parsing date_from_datetime_inexact",
+        "too_many": "too_long",
+        "string": "string_type",
+        "empty": "string_too_short",
+        "too_long": "string_too_long",
+        "json": "json_invalid",
+        "unknown": "extra_forbidden",
+        "object": "model_type model_attributes_type",
+    }.items()
+    for error in errors.split()
 }
 """Message keys by pydantic error type."""
 

@@ -3,7 +3,7 @@ generation only."""
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, date, datetime, time
+from datetime import date
 from functools import partial
 from itertools import chain
 
@@ -19,6 +19,8 @@ from jieda.web.pages.context import PageContext
 from jieda.web.pages.layout import Alternate, icon_url
 
 ITEMS = 50
+MIDNIGHT = "{}T00:00:00Z"
+"""The start of a day in Atom's format."""
 ENTRIES_A_PART = 200
 """Entries per part of llms-full.txt: some 300 KB."""
 
@@ -42,7 +44,7 @@ def feed(context: PageContext) -> str:
         tag=lang.tag,
         url=context.urls.absolute(context.urls.feed(lang)),
         home=context.urls.absolute(context.urls.home(lang)),
-        updated=_instant(latest),
+        updated=MIDNIGHT.format(latest),
         items=[_item(context, entry, entry.editions[lang]) for entry in whole if entry],
     )
 
@@ -55,7 +57,7 @@ def _item(context: PageContext, entry: Entry, edition: Edition) -> dict[str, obj
         "id": f"urn:jieda:entry:{edition.lang}:{entry.id}",
         "title": edition.title,
         "url": context.urls.absolute(context.urls.entry(edition.lang, entry.id)),
-        "updated": _instant(edition.updated),
+        "updated": MIDNIGHT.format(edition.updated),
         "summary": _summary(context, edition),
         "html": rewrite(edition.html, edition.lang, context.urls.abroad),
         "lang": edition.lang.tag,
@@ -67,11 +69,6 @@ def _summary(context: PageContext, edition: Edition) -> str:
     first = edition.answer.text.partition("\n")[0] if edition.answer else ""
     applies_to = applies_to_text(edition.applies_to, {}, context.t)
     return f"{applies_to}\n{first}".strip()
-
-
-def _instant(day: date) -> str:
-    """Return midnight UTC of a day in Atom's format."""
-    return datetime.combine(day, time(), UTC).isoformat().replace("+00:00", "Z")
 
 
 def opensearch(context: PageContext) -> str:
