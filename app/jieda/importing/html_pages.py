@@ -127,8 +127,7 @@ class PageWriter(HTMLParser):
             return
         if self._mark == QUESTION:
             text = text.rstrip(" +-−▼▾")
-        if self._mark == QUESTION and ONLY_LINK.fullmatch(text):
-            self._mark = "- "
+            self._mark = "- " if ONLY_LINK.fullmatch(text) else QUESTION
         before = "> " * self._quoted + "  " * max(len(self._lists) - (self._mark[:1] in {"-", "1"}), 0)
         if self._pre:
             self.lines += [(f"{before}{line}", self._first + at) for at, line in enumerate(text.split("\n"))]

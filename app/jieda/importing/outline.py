@@ -9,9 +9,6 @@ from statistics import fmean
 from jieda.content.markdown.body import SourceBlock
 from jieda.importing.wording import Wording, fold_title
 
-NOISE = frozenset({"hr"})
-"""Kinds of blocks without content."""
-
 MAX_UNDERLINED = 200
 SHORT = 200
 """Characters below which a text is not the whole answer of a question that has more below it."""
@@ -50,10 +47,6 @@ class HeadedSection:
     own: list[SourceBlock] = field(default_factory=list)
     children: list["HeadedSection"] = field(default_factory=list)
 
-    @property
-    def leaf(self) -> bool:
-        return not self.children
-
     def walk(self) -> Iterator["HeadedSection"]:
         yield self
         for child in self.children:
@@ -70,9 +63,8 @@ def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
             continue
         while opened and opened[-1][0] >= rank:
             opened.pop()[1].end = first
-        linked = leads_to_page(block.content)
         title, anchor = plain(block.content), anchor_of(block.content)
-        section = HeadedSection(title, anchor, rank, first, line_count, linked)
+        section = HeadedSection(title, anchor, rank, first, line_count, leads_to_page(block.content))
         (opened[-1][1] if opened else root).children.append(section)
         opened.append((rank, section))
     return root
@@ -103,7 +95,7 @@ def is_noise(block: SourceBlock) -> bool:
     """Whether a block has no content: a rule, or tags without text."""
     if block.kind == "html_block":
         return _EMPTY_HTML.fullmatch(block.content) is not None
-    return block.kind in NOISE or (block.kind == "paragraph" and not block.content.strip("\u200b \n"))
+    return block.kind == "hr" or (block.kind == "paragraph" and not block.content.strip("\u200b \n"))
 
 
 def _is_heading(block: SourceBlock) -> bool:
@@ -162,7 +154,7 @@ def find_hosts(
 ) -> Iterator[Host]:
     """Yield sections that are or contain questions: leaves, questions with parts, and text before the first heading."""
     here = (*path, section.title) if section.title else path
-    if section.leaf or (section.rank and not _is_category(section, scores, wording)):
+    if not section.children or (section.rank and not _is_category(section, scores, wording)):
         yield Host(section, here, section.end, section.rank is not None and scores[section.rank] > 0)
         return
     yield Host(section, here, section.children[0].first, among_categories=False)
@@ -195,9 +187,8 @@ def _rank_score(sections: Sequence[HeadedSection], root: HeadedSection, wording:
     if len(sections) == 1 and sections[0] is root.children[0] and len(root.children) == 1:
         return 10.0
     share = len(parents) / len(sections)
-    return fmean(_category_score(section, wording) for section in parents) + (
-        1 if share > 0.7 else -1 if share <= 0.5 else 0
-    )
+    usual = 1 if share > 0.7 else -1 if share <= 0.5 else 0
+    return usual + fmean(_category_score(section, wording) for section in parents)
 
 
 def _category_score(section: HeadedSection, wording: Wording) -> float:

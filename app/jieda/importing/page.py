@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import accumulate
 from pathlib import Path
 
-from jieda.content.read.yaml_reader import Fields, Scalar, YamlError, read_fields
+from jieda.content.read.yaml_reader import Scalar, YamlError, read_fields
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.han import HAN
@@ -15,12 +16,12 @@ from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.restructured import to_markdown
 
 MAX_PAGE_BYTES = 8 << 20
-MARKDOWN = (".md", ".mdx", ".markdown")
-TO_MARKDOWN: Mapping[str, Callable[[str, str], tuple[str, tuple[int, ...]]]] = {
+TO_MARKDOWN: Mapping[str, Callable[[str], tuple[str, tuple[int, ...]]]] = {
     ".rst": to_markdown,
-    ".html": lambda text, _name: html_to_markdown(text),
-    ".htm": lambda text, _name: html_to_markdown(text),
-} | dict.fromkeys(MARKDOWN, lambda text, _name: open_boxes(text))
+    ".html": html_to_markdown,
+    ".htm": html_to_markdown,
+    **dict.fromkeys((".md", ".mdx", ".markdown"), open_boxes),
+}
 """By file suffix: converts a text to plain Markdown, and returns the line of the file that each line is from."""
 SUFFIXES = frozenset(TO_MARKDOWN)
 
@@ -83,7 +84,10 @@ def read_page(path: Path, lang: Language | None = None) -> MarkdownPage:
 
 def page_of(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
     """Make a page from the text of a file in any supported markup. Raises ImportingError."""
-    markdown, origin = TO_MARKDOWN[path.suffix](raw, str(path))
+    try:
+        markdown, origin = TO_MARKDOWN[path.suffix](raw)
+    except ImportingError as error:
+        raise ImportingError(f"{path}: {error}") from error
     return make_page(path, markdown, lang, origin)
 
 
@@ -151,7 +155,7 @@ def code_lines(lines: Sequence[str]) -> frozenset[int]:
 
 def _front_matter(text: str) -> Mapping[str, str]:
     try:
-        fields: Fields = read_fields(text)
+        fields = read_fields(text)
     except YamlError:
         return {}
     return {key: node.text for key, node in fields.values.items() if isinstance(node, Scalar)}
@@ -184,9 +188,7 @@ def _without_comments(text: str) -> str:
     lines = text.split("\n")
     if "<!--" not in text and "{/*" not in text:
         return text
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     in_code = [(starts[number], starts[number + 1]) for number in code_lines(lines)]
     for match in reversed(list(_COMMENT.finditer(text))):
         if not any(start <= match.start() < end for start, end in in_code):

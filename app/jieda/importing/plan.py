@@ -155,12 +155,11 @@ def _read_candidates(
         found = find_candidates(pair, wording, extractor)
         if found and _holds_questions(files, found, wording):
             candidates += found
+            questions = {lang: [one.found[lang] for one in found if lang in one.found] for lang in pair.pages}
             left_out[pair.key] = [
                 each
                 for lang, page in pair.pages.items()
-                for each in find_left_out(
-                    page, [one.found[lang] for one in found if lang in one.found], wording
-                )
+                for each in find_left_out(page, questions[lang], wording)
             ]
         elif all(file.below for file in files.values()):
             passed_over.append(pair.key)
@@ -199,11 +198,10 @@ def _propose(
     candidates: Sequence[BilingualQuestion], ids: Ids, proposer: Proposer, progress: Progress
 ) -> list[Proposal]:
     targets = _targets(candidates, ids, proposer.framework.id)
-    proposals: list[Proposal] = []
-    for candidate, (entry_id, named) in progress(list(zip(candidates, ids, strict=True))):
-        aimed = {lang: targets[candidate.pair.key, lang] for lang in candidate.found}
-        proposals.append(proposer.propose(candidate, entry_id, aimed, named=named))
-    return proposals
+    return [
+        proposer.propose(candidate, entry_id, targets[candidate.pair.key], named=named)
+        for candidate, (entry_id, named) in progress(list(zip(candidates, ids, strict=True)))
+    ]
 
 
 def _add_shared_doubts(proposals: Sequence[Proposal], corpus: Corpus) -> list[Proposal]:
@@ -233,11 +231,10 @@ def _add_shared_doubt(proposal: Proposal, holders: Mapping[str, set[str]]) -> Pr
 
 def _row(proposal: Proposal, recorded: EntryTexts | None, content: Loaded) -> PlanRow:
     page, titles = proposal.candidate.pair.key, proposal.candidate.titles
-    if recorded is None:
-        return PlanRow(proposal.id, Status.NEW, page, titles, proposal)
     editions = content.corpus.by_id.get(proposal.id)
-    if editions is None:
-        return PlanRow(proposal.id, Status.REMOVED, page, titles, proposal)
+    if recorded is None or editions is None:
+        status = Status.REMOVED if recorded else Status.NEW
+        return PlanRow(proposal.id, status, page, titles, proposal)
     texts = {lang: EditionTexts(file.front.title, content.body(file)) for lang, file in editions.items()}
     changes = find_changes(recorded, _texts_of(proposal), EntryTexts(proposal.id, page, texts))
     status = Status.CHANGED if changes else Status.UNCHANGED
@@ -301,19 +298,15 @@ def _assign_ids(
             continue
         titles = candidate.titles
         anchor = next((each.anchor for each in candidate.found.values() if each.anchor), "")
-        name, named = slugs.take(
-            titles.get(Language.EN, ""),
-            titles.get(Language.ZH, ""),
-            anchor,
-            Path(candidate.pair.key).stem,
-        )
+        en, zh = (titles.get(lang, "") for lang in Language)
+        name, named = slugs.take(en, zh, anchor, Path(candidate.pair.key).stem)
         ids.append((f"{framework}/{name}", named))
     return ids
 
 
 def _targets(
     candidates: Sequence[BilingualQuestion], ids: Ids, framework: str
-) -> dict[tuple[str, Language], Targets]:
+) -> dict[str, dict[Language, Targets]]:
     """Return the link targets of every page; each knows the anchors of all pages."""
     pairs = {candidate.pair.key: candidate.pair for candidate in candidates}
     entries: dict[Path, dict[str, str]] = defaultdict(dict)
@@ -324,14 +317,16 @@ def _targets(
                 if anchor:
                     anchors.setdefault(anchor, entry_id)
     return {
-        (key, lang): Targets(
-            path=page.path.resolve(),
-            base=pair.addresses.get(lang, ""),
-            lang=lang,
-            framework=framework,
-            entries=entries,
-            references=parse_page(page.text).references,
-        )
+        key: {
+            lang: Targets(
+                path=page.path.resolve(),
+                base=pair.addresses.get(lang, ""),
+                lang=lang,
+                framework=framework,
+                entries=entries,
+                references=parse_page(page.text).references,
+            )
+            for lang, page in pair.pages.items()
+        }
         for key, pair in pairs.items()
-        for lang, page in pair.pages.items()
     }

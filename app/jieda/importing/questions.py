@@ -177,7 +177,7 @@ def find_left_out(
     titles = {question.written for question in questions}
     for section in root.walk():
         taken = any(each.first < section.end and section.first < each.end for each in questions)
-        if not taken and section.leaf and section.title not in titles and _has_text(section.own):
+        if not taken and not section.children and section.title not in titles and _has_text(section.own):
             outside = not any(part.first <= section.first < part.end for part in parts)
             yield LeftOut(section.title, str(page.path), page.line_of(section.first) + 1, outside)
 
@@ -206,7 +206,7 @@ def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> Pa
     top = root.children[0] if len(root.children) == 1 else None
     if page.titled and any(wording.is_part(each.title) for each in root.children):
         top = replace(root, title=page.title, first=-1)
-    if top is None or top.leaf or wording.surrounds(top.title):
+    if top is None or not top.children or wording.surrounds(top.title):
         return None
     titles = [child.title for child in top.children]
     named = sum(wording.is_part(title) for title in titles)
@@ -230,11 +230,8 @@ def _question_sections(
         each for each in found if not any(other is not each and each in other.walk() for other in found)
     ]
     spans = [range(each.first, each.end) for each in inside]
-    others = [
-        each.title
-        for each in root.walk()
-        if each.leaf and each.title and not any(each.first in span for span in spans)
-    ]
+    leaves = [each for each in root.walk() if each.title and not each.children]
+    others = [each.title for each in leaves if not any(each.first in span for span in spans)]
     asked = [wording.likeness(title) == 1 for title in others]
     if not others or sum(asked) > 0.5 * len(asked):
         return (root,)

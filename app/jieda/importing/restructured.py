@@ -18,8 +18,8 @@ except ImportError:
     docutils_core = None  # type: ignore[assignment]  # it is an optional extra
 
 EXTRA_MISSING = (
-    "{name}: reading reStructuredText needs docutils, which is an optional extra; install it beside Jieda:"
-    " pip install 'jieda[import]', in a checkout: .venv/bin/pip install docutils"
+    "reading {what} needs {library}, which is an optional extra; install it beside Jieda:"
+    " pip install 'jieda[import]', in a checkout: .venv/bin/pip install {package}"
 )
 SETTINGS = {
     "report_level": 5,
@@ -192,13 +192,7 @@ def _is(node: Any, name: str) -> bool:
 
 def inline(node: Any) -> str:
     """Write the text of a node with emphasis, code and links as Markdown."""
-    parts = []
-    for child in node.children:
-        if _is(child, "Text"):
-            parts.append(child.astext())
-            continue
-        write = INLINE.get(type(child).__name__)
-        parts.append(write(child) if write else inline(child))
+    parts = (INLINE.get(type(child).__name__, inline)(child) for child in node.children)
     return "".join(parts).replace("\n", " ")
 
 
@@ -209,30 +203,29 @@ def _reference(node: Any) -> str:
 
 
 INLINE: Mapping[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("Text", "problematic"), lambda node: node.astext()),
     "strong": lambda node: f"**{inline(node)}**",
     "emphasis": lambda node: f"*{inline(node)}*",
-    "literal": lambda node: f"`{node.astext()}`",
-    "math": lambda node: f"`{node.astext()}`",
-    "title_reference": lambda node: f"`{node.astext()}`",
-    "problematic": lambda node: node.astext(),
+    **dict.fromkeys(("literal", "math", "title_reference"), lambda node: f"`{node.astext()}`"),
     "image": lambda node: f"![{node.get('alt', '')}]({node['uri']})",
     "reference": _reference,
-    "target": lambda _node: "",
-    "system_message": lambda _node: "",
+    **dict.fromkeys(("target", "system_message"), lambda _node: ""),
 }
 
 
-def to_markdown(text: str, name: str) -> tuple[str, tuple[int, ...]]:
+def to_markdown(text: str) -> tuple[str, tuple[int, ...]]:
     """Return the page as Markdown, and for each of its lines the line of `text` that it is from.
 
     Raises ImportingError if docutils is not installed, or the page is nested too deeply.
     """
     if docutils_core is None:
-        raise ImportingError(EXTRA_MISSING.format(name=name))
+        raise ImportingError(
+            EXTRA_MISSING.format(what="reStructuredText", library="docutils", package="docutils")
+        )
     try:
         lines = _document(text)
     except RecursionError:
-        raise ImportingError(f"{name}: it is nested too deeply to be read") from None
+        raise ImportingError("it is nested too deeply to be read") from None
     return "\n".join(line for line, _ in lines), tuple(number for _, number in lines)
 
 
@@ -249,8 +242,7 @@ def _plain_role(match: re.Match[str]) -> str:
     titled = _TITLED.match(text)
     if role in {"math", "emphasis", "strong", "literal", "code", "sup", "sub"}:
         return match[0]
-    said = (
-        titled["title"] if titled else text.rpartition("/")[2] if role in _PROSE_ROLES else text.lstrip("~!")
-    )
+    bare = text.rpartition("/")[2] if role in _PROSE_ROLES else text.lstrip("~!")
+    said = titled["title"] if titled else bare
     lost = _LOST * (match[0].count("\n") - said.count("\n"))
     return f"{said}{lost}" if role in _PROSE_ROLES else f"``{said}``{lost}"

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import takewhile
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,6 +21,7 @@ from jieda.importing.page import (
     read_page,
     read_text,
 )
+from jieda.importing.restructured import EXTRA_MISSING
 from jieda.importing.wording import Wording
 
 try:
@@ -27,10 +29,6 @@ try:
 except ImportError:
     babel_pofile = None  # type: ignore[assignment]  # it is an optional extra
 
-EXTRA_MISSING = (
-    "{name}: reading gettext catalogues needs Babel, which is an optional extra; install it beside Jieda:"
-    " pip install 'jieda[import]', in a checkout: .venv/bin/pip install babel"
-)
 MAX_LINES = 60
 """Maximum of lines of a paragraph that is translated."""
 
@@ -75,7 +73,8 @@ def _messages(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the paragraphs of a catalogue with their translations, empty for fuzzy and missing ones; white space is
     collapsed. Raises ImportingError if Babel is not installed or the file is not a catalogue."""
     if babel_pofile is None:
-        raise ImportingError(EXTRA_MISSING.format(name=path))
+        missing = EXTRA_MISSING.format(what="gettext catalogues", library="Babel", package="babel")
+        raise ImportingError(f"{path}: {missing}")
     try:
         catalogue = babel_pofile.read_po(BytesIO(read_text(path).encode()), abort_invalid=True)
     except (babel_pofile.PoFileError, ValueError) as error:
@@ -89,9 +88,7 @@ def _longest(lines: list[str], at: int, catalogue: Mapping[str, str]) -> tuple[i
     """Return the number of lines from `at` that form the longest paragraph in the catalogue, and its translation."""
     words = _PREFIX.sub("", lines[at]).split()
     best = (0, "")
-    for count, line in enumerate(lines[at : at + MAX_LINES], 1):
-        if not line.strip():
-            break
+    for count, line in enumerate(takewhile(str.strip, lines[at : at + MAX_LINES]), 1):
         words += line.split() if count > 1 else []
         if (paragraph := " ".join(words)) in catalogue:
             best = (count, catalogue[paragraph])
@@ -99,6 +96,7 @@ def _longest(lines: list[str], at: int, catalogue: Mapping[str, str]) -> tuple[i
 
 
 CATALOGUE = ".po"
+READ = SUFFIXES | {CATALOGUE}
 MAX_FILES = 20_000
 KEY_PARTS = 3
 """Number of last path parts that identify a page in the records, whatever the name of the checkout."""
@@ -148,7 +146,7 @@ def page_files(given: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
         grouped[key][lang] = file
     if not grouped:
         places = ", ".join(map(str, [*given.roots.values(), *given.mixed]))
-        raise ImportingError(f"no pages ({', '.join(sorted({*SUFFIXES, CATALOGUE}))}) in {places}")
+        raise ImportingError(f"no pages ({', '.join(sorted(READ))}) in {places}")
     return tuple(grouped[key] for key in sorted(grouped))
 
 
@@ -156,11 +154,8 @@ def read_pair(files: Mapping[Language, PageFile], given: ImportSources, wording:
     """Read the pages of one group of files. Raises ImportingError."""
     first = files.get(Language.EN) or files[Language.ZH]
     pages = _read(files, wording)
-    addresses = {
-        lang: _address(base, files.get(lang, first))
-        for lang in pages
-        if (base := given.addresses.get(lang, ""))
-    }
+    bases = {lang: given.addresses.get(lang, "") for lang in pages}
+    addresses = {lang: _address(base, files.get(lang, first)) for lang, base in bases.items() if base}
     return PagePair("/".join(first.path.resolve().parts[-KEY_PARTS:]), pages, addresses)
 
 
@@ -179,9 +174,7 @@ def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language
         if file.path.suffix != CATALOGUE:
             pages[lang] = read_page(file.path, lang)
         elif source and source.path.suffix != CATALOGUE:
-            catalogue = {
-                original: translation for original, translation in _messages(file.path) if translation
-            }
+            catalogue = {original: said for original, said in _messages(file.path) if said}
             pages[lang] = page_of(source.path, translate(read_text(source.path), catalogue), lang)
         else:
             original, translated = _catalogue_pages(file.path, wording)
@@ -191,13 +184,12 @@ def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language
 
 
 def _files(root: Path, lang: Language | None) -> Iterator[PageFile]:
-    wanted = {*SUFFIXES, CATALOGUE}
     if root.is_file():
-        if root.suffix not in wanted:
-            raise ImportingError(f"{root} is not one of {', '.join(sorted(wanted))}")
+        if root.suffix not in READ:
+            raise ImportingError(f"{root} is not one of {', '.join(sorted(READ))}")
         yield PageFile(root, lang or _lang_of_name(root.name), _key(Path(root.name)), "")
         return
-    found = sorted(path for path in root.rglob("*") if path.suffix in wanted and path.is_file())
+    found = sorted(path for path in root.rglob("*") if path.suffix in READ and path.is_file())
     if len(found) > MAX_FILES:
         raise ImportingError(f"{root} has more than {MAX_FILES} pages: name a directory further down")
     for path in found:

@@ -3,8 +3,7 @@
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,64 +13,45 @@ FILE = Path(__file__).with_name("wording.toml")
 _ENGLISH_WORD = re.compile(r"[a-z][a-z0-9']*")
 _ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Failure|Fault|Warning)\b|\b(?:SIG[A-Z]{2,5}|E[A-Z]{4,})\b")
 _NUMBER = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
+_NUMBERED = re.compile(rf"^\s*(?:(?:\d{{1,3}}\.)*{_NUMBER}\s*[.、)）](?!\d)|[（(]{_NUMBER}[)）])\s*")
 _COUNTED = re.compile(rf"^\W*([^\W\d]+)\s*{_NUMBER}\s*(?:[:：.、)）-]|$)")
 _PIECES = re.compile(r"[（()）：:/|,，]|\s(?:and|[&–—-])\s|与|和|及")
 _ENDS_ASKING = re.compile(r"[?？][\s\"'”’)）*_`!！]*$|[?？]\s")
 
 
-@dataclass(frozen=True, slots=True)
 class Wording:
     """Words and patterns. `parts`: folded title to section key; `around`, `sections` and columns: folded titles."""
 
-    openers: frozenset[str]
-    asked: tuple[str, ...]
-    sorts: Mapping[str, tuple[frozenset[str], tuple[str, ...]]]
-    trouble_en: frozenset[str]
-    trouble_zh: tuple[str, ...]
-    question_mark: re.Pattern[str]
-    answer_mark: re.Pattern[str]
-    label: re.Pattern[str]
-    parts: Mapping[str, str]
-    around: frozenset[str]
-    unanswered: re.Pattern[str]
-    question_columns: frozenset[str]
-    answer_columns: frozenset[str]
-    page_names: frozenset[str]
-    sections: frozenset[str]
-    solved: re.Pattern[str]
-    unsolved: re.Pattern[str]
-    same_thread: re.Pattern[str]
-    bare_thanks: int
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        question, mark, around, thread = raw["question"], raw["mark"], raw["around"], raw["thread"]
+        self.openers = frozenset(question["en"]["starts"].split())
+        self.asked = tuple(question["zh"]["contains"].split())
+        self.sorts = {
+            name: (frozenset(both["en"].split()), tuple(both["zh"].split()))
+            for name, both in question["sort"].items()
+        }
+        self.trouble_en = frozenset(raw["trouble"]["en"].split())
+        self.trouble_zh = tuple(raw["trouble"]["zh"].split())
+        self.question_mark, self.answer_mark, self.label = (
+            _mark(mark[name]) for name in ("question", "answer", "label")
+        )
+        self.parts: dict[str, str] = {
+            title: key for key, text in raw["part"].items() for title in _titles(text)
+        }
+        self.around = _titles(around["en"], around["zh"])
+        self.unanswered = _phrases(around["unanswered"])
+        self.question_columns = _titles(raw["column"]["question"])
+        self.answer_columns = _titles(raw["column"]["answer"])
+        self.sections = _titles(raw["section"]["en"], raw["section"]["zh"])
+        self.page_names = frozenset(raw["page"]["names"].split())
+        self.solved, self.unsolved = _phrases(thread["solved"]), _phrases(thread["open"])
+        self.same_thread = _phrases(thread["same"])
+        self.bare_thanks: int = thread["bare_thanks"]
 
     @classmethod
     @cache
     def load(cls) -> "Wording":
-        raw = tomllib.loads(FILE.read_text(encoding="utf-8"))
-        question, column = raw["question"], raw["column"]
-        return cls(
-            openers=_words(question["en"]["starts"]),
-            asked=tuple(question["zh"]["contains"].split()),
-            sorts={
-                name: (_words(both["en"]), tuple(both["zh"].split()))
-                for name, both in question["sort"].items()
-            },
-            trouble_en=_words(raw["trouble"]["en"]),
-            trouble_zh=tuple(raw["trouble"]["zh"].split()),
-            question_mark=_mark(raw["mark"]["question"]),
-            answer_mark=_mark(raw["mark"]["answer"]),
-            label=_mark(raw["mark"]["label"]),
-            parts=_parts(raw["part"]),
-            around=_titles(raw["around"]["en"], raw["around"]["zh"]),
-            unanswered=_phrases(raw["around"]["unanswered"]),
-            question_columns=_titles(column["question"]),
-            answer_columns=_titles(column["answer"]),
-            sections=_titles(raw["section"]["en"], raw["section"]["zh"]),
-            page_names=_words(raw["page"]["names"]),
-            solved=_phrases(raw["thread"]["solved"]),
-            unsolved=_phrases(raw["thread"]["open"]),
-            same_thread=_phrases(raw["thread"]["same"]),
-            bare_thanks=raw["thread"]["bare_thanks"],
-        )
+        return cls(tomllib.loads(FILE.read_text(encoding="utf-8")))
 
     def marked(self, title: str) -> bool:
         """Whether the text is marked as a question: `Q:`, `Q12.`, `问：`."""
@@ -91,11 +71,8 @@ class Wording:
     def troubled(self, title: str) -> bool:
         folded = title.casefold().replace("’", "'")
         words = set(_ENGLISH_WORD.findall(folded))
-        return (
-            bool(words & self.trouble_en)
-            or any(word in folded for word in self.trouble_zh)
-            or _ERROR_NAME.search(title) is not None
-        )
+        told = bool(words & self.trouble_en) or any(word in folded for word in self.trouble_zh)
+        return told or self.names_error(title)
 
     def names_error(self, title: str) -> bool:
         return _ERROR_NAME.search(title) is not None
@@ -142,12 +119,7 @@ class Wording:
     def without_mark(self, title: str) -> str:
         """Return the title without its leading mark, label or number."""
         bare = self.label.sub("", self.question_mark.sub("", title, count=1), count=1)
-        return (
-            re.sub(
-                rf"^\s*(?:(?:\d{{1,3}}\.)*{_NUMBER}\s*[.、)）](?!\d)|[（(]{_NUMBER}[)）])\s*", "", bare
-            ).strip()
-            or title
-        )
+        return _NUMBERED.sub("", bare).strip() or title
 
 
 def fold_title(title: str) -> str:
@@ -155,10 +127,6 @@ def fold_title(title: str) -> str:
     text = unicodedata.normalize("NFKC", title).casefold()
     text = re.sub(rf"^\W*{_NUMBER}\s*[.、)]\s*", "", text)
     return " ".join(re.findall(r"[\w&]+", text.replace("'", "")))
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 def _phrases(text: str) -> re.Pattern[str]:
@@ -171,19 +139,12 @@ def _titles(*texts: str) -> frozenset[str]:
     return frozenset(fold_title(each.replace("|", " ")) for text in texts for each in text.split())
 
 
-def _parts(raw: Mapping[str, Any]) -> dict[str, str]:
-    return {fold_title(each.replace("|", " ")): key for key, text in raw.items() for each in text.split()}
-
-
 def _mark(text: str) -> re.Pattern[str]:
     """Return a pattern for marks such as `Q:`, `Q 1.`, `**问：`, `[Q]`; a number must precede the colon or point."""
-    names = "|".join(sorted(map(re.escape, _spellings(text.split())), key=len, reverse=True))
+    spelled = {each for name in text.split() for each in (name, name.upper(), name.lower())}
+    names = "|".join(sorted(map(re.escape, spelled), key=len, reverse=True))
     return re.compile(
         rf"^[\s*_#>]*(?:[\[【(（](?:{names})\s*\d*[\]】)）]\s*[:：]?"
         rf"|(?:{names})[\s*_]*(?:[#.]?\d{{1,3}})?[\s*_]*[:：.、](?=\D|$)"
         rf"|(?:{names})\s?\d{{1,3}}\s)[\s*_]*"
     )
-
-
-def _spellings(names: Iterable[str]) -> set[str]:
-    return {spelled for name in names for spelled in (name, name.upper(), name.lower())}
