@@ -131,7 +131,7 @@ class FilteredQuestion(Question):
     )
 
     def filters(self) -> Filters:
-        return Filters(**{name: tuple(getattr(self, name)) for name in (*FACETS, "version")})
+        return Filters(**{name: tuple(getattr(self, name)) for name in (*FACETS, "version")}, edition=None)
 
 
 class SearchQuestion(FilteredQuestion):

@@ -1,6 +1,7 @@
 """Identifies the client of a request: by the address of the socket, or the one that a trusted proxy reports."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from starlette.types import Scope
@@ -51,11 +52,7 @@ def client_key(address: Address | None) -> bytes:
 def is_among(address: Address | None, proxies: Iterable[str]) -> bool:
     """Return whether an address belongs to one of the proxies, each an address, a network or `*`."""
     for proxy in proxies:
-        if proxy == EVERYBODY:
-            return True
-        try:
-            if address is not None and address in ip_network(proxy):
+        with suppress(ValueError):
+            if proxy == EVERYBODY or (address is not None and address in ip_network(proxy)):
                 return True
-        except ValueError:
-            continue
     return False

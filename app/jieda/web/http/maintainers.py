@@ -4,6 +4,7 @@ import binascii
 import hmac
 from base64 import b64decode
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import wraps
 
@@ -88,13 +89,6 @@ def token_in(authorization: str) -> bytes:
         case "bearer":
             return raw
         case "basic":
-            return password_in(raw)
+            with suppress(binascii.Error):
+                return b64decode(raw, validate=True).partition(b":")[2]
     return b""
-
-
-def password_in(credentials: bytes) -> bytes:
-    """Return what follows the first colon of Base64 credentials; empty where they are malformed."""
-    try:
-        return b64decode(credentials, validate=True).partition(b":")[2]
-    except binascii.Error:
-        return b""

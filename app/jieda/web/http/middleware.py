@@ -24,7 +24,6 @@ from jieda.metrics import Metrics
 from jieda.presentation import paths
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER
 from jieda.settings import Settings
-from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from jieda.usecases.service import Service
 from jieda.web.http.clients import claimed_address
@@ -277,8 +276,8 @@ class Repeats:
             if message["type"] == "http.response.start":
                 headers = tuple(message["headers"]) if message["status"] == 200 else ()
             elif headers and not message.get("more_body", False) and site.service.current() is snapshot:
-                body = message.get("body", b"")
-                if _is_kept(Headers(raw=list(headers)), len(body)) and not is_embedder_failing(snapshot):
+                body, embedder = message.get("body", b""), snapshot.searcher.embedder
+                if _is_kept(Headers(raw=list(headers)), len(body)) and not (embedder and embedder.failure):
                     said = scope.get("state", {})
                     sent = SentResponse(
                         headers, body, scope["route"], said.get("outcome", ""), said.get("note")
@@ -287,12 +286,6 @@ class Repeats:
             await send(message)
 
         await self.app(scope, receive, watched)
-
-
-def is_embedder_failing(snapshot: Snapshot) -> bool:
-    """Return whether the embedder failed on its last call."""
-    embedder = snapshot.searcher.embedder
-    return bool(embedder and embedder.failure)
 
 
 def _is_kept(headers: Headers, size: int) -> bool:

@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from shlex import quote
 
-from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jieda.snapshot.snapshot import Snapshot
 from jieda.web.api.openapi import describe
 from jieda.web.api.routes import ROUTES
 from jieda.web.http.middleware import CONTENT_SECURITY_POLICY
@@ -21,7 +19,7 @@ from jieda.web.http.respond import Resource, respond
 from jieda.web.pages.agents import origin
 from jieda.web.pages.context import PageContext, context_anywhere
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.site import Site, site_of
+from jieda.web.site import site_of
 
 # Swagger UI's style sheet uses data URLs for its icons.
 POLICY = CONTENT_SECURITY_POLICY.replace("img-src 'self'", "img-src 'self' data:")
@@ -89,14 +87,10 @@ async def openapi(request: Request) -> Response:
     """Send the OpenAPI document, with examples from the served content."""
     site = site_of(request)
     snapshot = site.service.current()
-    app: FastAPI = request.app
-    resource = await site.resources.get(
-        snapshot.generation, "openapi", lambda: openapi_resource(app, site, snapshot)
-    )
-    return await respond(request, resource)
 
+    def build() -> Resource:
+        document = describe(request.app, site, snapshot)
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+        return Resource.of(text, "application/json")
 
-def openapi_resource(app: FastAPI, site: Site, snapshot: Snapshot) -> Resource:
-    """Build the OpenAPI document as JSON."""
-    document = json.dumps(describe(app, site, snapshot), ensure_ascii=False, separators=(",", ":"))
-    return Resource.of(document, "application/json")
+    return await respond(request, await site.resources.get(snapshot.generation, "openapi", build))

@@ -1,10 +1,9 @@
 """The about page, and the error page."""
 
 from starlette.requests import Request
-from starlette.responses import Response
 
 from jieda.presentation.urls import fill_in
-from jieda.web.pages.context import PageContext, context_anywhere, context_of, page_answer
+from jieda.web.pages.context import PageContext, context_anywhere
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import tag_links
 
@@ -36,11 +35,8 @@ def error_page(request: Request, status: int, title: str, detail: str) -> str:
     The language switch leads home, because the failed address has no counterpart.
     """
     context = context_anywhere(request)
-    hint = "error.hint"
-    if status == 404:
-        hint = "error.hint_missing"
-    elif status == 429 or status >= 500:
-        hint = "error.hint_again"
+    again = "error.hint_again" if status == 429 or status >= 500 else "error.hint"
+    hint = "error.hint_missing" if status == 404 else again
     head = Head(
         name="error",
         title=f"{title} · {context.t('site.name')}",
@@ -51,9 +47,3 @@ def error_page(request: Request, status: int, title: str, detail: str) -> str:
     return render_page(
         context, "error.html", head, status=status, title=title, detail=detail, hint=context.t(hint)
     )
-
-
-async def show_about(request: Request) -> Response:
-    """Show the about page."""
-    context = await context_of(request)
-    return await page_answer(request, context, about_page(context))

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from jieda.presentation.brand import handle, short_name
 from jieda.web.http.respond import respond
-from jieda.web.pages.context import MARKDOWN, PageContext, context_of, page_answer
+from jieda.web.pages.context import MARKDOWN, PageContext, context_of
 from jieda.web.pages.layout import Head, render_page
 
 FILES = Path(__file__).parent / "agent_files"
@@ -33,34 +33,23 @@ class Setup:
     code: str
 
 
-STDIO = '{\n  "mcpServers": {\n    "$name": { "command": "jieda", "args": ["mcp", "--url", "$base"] }\n  }\n}'
+def _json(server: str, key: str = "mcpServers") -> str:
+    """Return a configuration file that names one server."""
+    return f'{{\n  "{key}": {{\n    "$name": {{ {server} }}\n  }}\n}}'
+
+
+STDIO = _json('"command": "jieda", "args": ["mcp", "--url", "$base"]')
 """For clients that start a program."""
 SETUPS: tuple[Setup, ...] = (
     Setup("Claude Code", "", "claude mcp add --transport http $name $mcp"),
-    Setup(
-        "Claude Code",
-        ".mcp.json",
-        '{\n  "mcpServers": {\n    "$name": { "type": "http", "url": "$mcp" }\n  }\n}',
-    ),
+    Setup("Claude Code", ".mcp.json", _json('"type": "http", "url": "$mcp"')),
     Setup("Claude Desktop", "claude_desktop_config.json", STDIO),
-    Setup("Cursor", ".cursor/mcp.json", '{\n  "mcpServers": {\n    "$name": { "url": "$mcp" }\n  }\n}'),
-    Setup(
-        "VS Code",
-        ".vscode/mcp.json",
-        '{\n  "servers": {\n    "$name": { "type": "http", "url": "$mcp" }\n  }\n}',
-    ),
+    Setup("Cursor", ".cursor/mcp.json", _json('"url": "$mcp"')),
+    Setup("VS Code", ".vscode/mcp.json", _json('"type": "http", "url": "$mcp"', "servers")),
     Setup("Codex CLI", "~/.codex/config.toml", '[mcp_servers.$name]\nurl = "$mcp"'),
     Setup("Gemini CLI", "", "gemini mcp add --transport http $name $mcp"),
-    Setup(
-        "Cline",
-        "cline_mcp_settings.json",
-        '{\n  "mcpServers": {\n    "$name": { "type": "streamableHttp", "url": "$mcp" }\n  }\n}',
-    ),
-    Setup(
-        "Windsurf",
-        "~/.codeium/windsurf/mcp_config.json",
-        '{\n  "mcpServers": {\n    "$name": { "serverUrl": "$mcp" }\n  }\n}',
-    ),
+    Setup("Cline", "cline_mcp_settings.json", _json('"type": "streamableHttp", "url": "$mcp"')),
+    Setup("Windsurf", "~/.codeium/windsurf/mcp_config.json", _json('"serverUrl": "$mcp"')),
 )
 SHELL = (
     "python run.py 2>&1 | jieda diagnose --json --url $base\n"
@@ -113,12 +102,6 @@ def origin(context: PageContext) -> str:
     settings = context.site.settings
     host = "localhost" if settings.host in ANYWHERE else settings.host
     return context.urls.base_url or f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
-
-
-async def show_agents(request: Request) -> Response:
-    """Show the page."""
-    context = await context_of(request)
-    return await page_answer(request, context, agents_page(context))
 
 
 async def send_agents_file(request: Request) -> Response:

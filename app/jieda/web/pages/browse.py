@@ -39,7 +39,9 @@ SECTIONS: Mapping[str, str] = {"framework": "frameworks", "topic": "topics", "er
 def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, number: int) -> str:
     """Render page `number` (from 1, at most `page_count`) of the entries with a tag."""
     name, description = tag.name[context.lang], tag.description[context.lang]
-    crumbs = _crumbs(context, facet)
+    home = context.urls.home(context.lang)
+    listed = PageLink(context.t(f"facets.{facet}"), f"{home}#{SECTIONS[facet]}")
+    crumbs = (PageLink(context.t("nav.home"), home), listed)
 
     def address(lang: Language, page: int) -> str:
         return context.urls.tag(lang, facet, tag.id, page=page if page > 1 else None)
@@ -69,12 +71,6 @@ def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, nu
         pager=pager,
         siblings=[each for each in tag_links(context, facet) if each.id != tag.id],
     )
-
-
-def _crumbs(context: PageContext, facet: str) -> tuple[PageLink, ...]:
-    home = context.urls.home(context.lang)
-    listed = PageLink(context.t(f"facets.{facet}"), f"{home}#{SECTIONS[facet]}")
-    return (PageLink(context.t("nav.home"), home), listed)
 
 
 def _narrower_searches(

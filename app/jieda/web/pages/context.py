@@ -1,6 +1,6 @@
 """The context of a page request: language, theme, query parameters, form fields."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -37,6 +37,7 @@ from jieda.web.http.respond import (
     respond,
     safe_next,
 )
+from jieda.web.http.routing import Handler
 from jieda.web.site import Site, site_of
 from jieda.web.templating import safe
 
@@ -176,6 +177,16 @@ async def page_answer(
 ) -> Response:
     """Respond with a page and its ETag, or 304. Pages vary by cookie."""
     return await respond(request, html, HTML, lang=context.lang, vary=vary)
+
+
+def page_handler(make: Callable[[PageContext], str]) -> Handler:
+    """Create a handler for a page that depends on its context alone."""
+
+    async def show(request: Request) -> Response:
+        context = await context_of(request)
+        return await page_answer(request, context, make(context))
+
+    return show
 
 
 def requested_filters(request: Request) -> Filters:

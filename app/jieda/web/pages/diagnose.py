@@ -16,7 +16,7 @@ from jieda.usecases.diagnose import Diagnosed, excerpt, kept_lines, telling_line
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.versions import find_versions
 from jieda.web.http.respond import NO_STORE, chosen_cookies, chosen_theme, framework_and_version, respond
-from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
+from jieda.web.pages.context import HTML, PageContext, context_of, read_form, remember
 from jieda.web.pages.layout import Head, data_block, render_page
 from jieda.web.pages.verdict import (
     external_links_for_log,
@@ -147,12 +147,6 @@ def _layout(context: PageContext, diagnosis: Diagnosis) -> Markup:
             }
         ]
     )
-
-
-async def show_form(request: Request) -> Response:
-    """Show the empty form."""
-    context = await context_of(request)
-    return await page_answer(request, context, diagnose_page(context))
 
 
 async def answer_field(request: Request) -> Response:

@@ -32,14 +32,6 @@ def bar_spans(days: int) -> Sequence[tuple[str, str]]:
     return [((end - timedelta(days=length - 1)).isoformat(), end.isoformat()) for end in reversed(ends)]
 
 
-def counts_of(group: GapGroup, days: int) -> Sequence[int]:
-    """Return how often a question was asked in each span."""
-    return [
-        sum(count for day, count in group.days.items() if first <= day <= last)
-        for first, last in bar_spans(days)
-    ]
-
-
 PERIODS = (7, 30, 90)
 """Periods to choose from, in days; the last is the default."""
 SHOWN, FOLDED = 10, 200
@@ -118,7 +110,10 @@ def maintain_page(context: PageContext, days: int) -> str:
 
 def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
     is_log = group.source is GapSource.LOG
-    counts = counts_of(group, days)
+    counts = [
+        sum(count for day, count in group.days.items() if first <= day <= last)
+        for first, last in bar_spans(days)
+    ]
     most = max(counts, default=0) or 1
     said = line_of(context.served, group.kind, group.text) if is_log else group.text
     return GapView(

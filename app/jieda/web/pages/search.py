@@ -31,7 +31,6 @@ from jieda.web.pages.filters import filter_bar
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
 from jieda.web.pages.parts import (
     ListedEntry,
-    PageLink,
     build_pager,
     doubt_of,
     entry_row,
@@ -109,6 +108,8 @@ def _results(
     hits = [hit for hit in answer.hits if hit.entry.id not in above]
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS and each.entry]
     page_url = partial(_page_url, context, request, context.lang)
+    words, frameworks = request.text.strip()[:LONGEST_QUERY], request.filters.framework
+    framework = frameworks[0] if len(frameworks) == 1 else ""
     return {
         "bar": filter_bar(context, request, answer, doubts=doubts.values()),
         "cards": [_card(context, answer, hit, doubts[hit.entry.id]) for hit in hits],
@@ -119,14 +120,8 @@ def _results(
         "topics": tag_links(context, "topic") if not answer.total and not request.filters else (),
         "near": [entry_row(context, context.library.summary(entry.id)) for entry in near],
         "pager": build_pager(context, _number(request), answer.total, PAGE_SIZE, page_url),
-        "external_links": _external_links(context, request) if lost else (),
+        "external_links": external_links(context, words, framework) if lost else (),
     }
-
-
-def _external_links(context: PageContext, request: SearchRequest) -> tuple[PageLink, ...]:
-    frameworks = request.filters.framework
-    words = request.text.strip()[:LONGEST_QUERY]
-    return external_links(context, words, frameworks[0] if len(frameworks) == 1 else "")
 
 
 def _number(request: SearchRequest) -> int:

@@ -13,7 +13,7 @@ from jieda.presentation.urls import fill_in
 from jieda.usecases.entries import ReadEntry
 from jieda.usecases.workbench.desk import OpenedEdition
 from jieda.usecases.workbench.draft import where_of
-from jieda.usecases.workbench.review import QueryRank, Review
+from jieda.usecases.workbench.review import Review
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.entry import edit_address, entry_page
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
@@ -119,7 +119,11 @@ def workbench_page(
         status=_status(context, form, review) if started else "",
         tried=review.tried if review else None,
         won=[each for each in ranks if each.place == 1],
-        lost=[(each, _winner(context, each)) for each in ranks if each.place != 1],
+        lost=[
+            (each, entry_link(context, each.winner) if each.winner else None)
+            for each in ranks
+            if each.place != 1
+        ],
         alike=[entry_link(context, each) for each in review.alike] if review else [],
         writes=context.site.settings.workbench_write,
     )
@@ -195,7 +199,3 @@ def _status(context: PageContext, form: Form, review: Review | None) -> str:
     found = context.t("bench.problems", count=count) if count else context.t("bench.clean")
     end = "bench.is_draft" if drafts else "bench.is_served"
     return f"{found}{SENTENCE_GAPS[context.lang]}{context.t(end)}"
-
-
-def _winner(context: PageContext, rank: QueryRank) -> PageLink | None:
-    return entry_link(context, rank.winner) if rank.winner else None
