@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from jieda.diagnosis.answers import Verdict
+from jieda.presentation.entry_text import validity_texts
 from jieda.presentation.fence import Fence, random_fence
-from jieda.presentation.validity_text import validity_texts
 
 Json = dict[str, Any]
 View = dict[str, "View"]

@@ -17,7 +17,7 @@ from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
 from jieda.locales.translations import Translations
 from jieda.presentation import schemas
-from jieda.presentation.validity_text import applies_to_text
+from jieda.presentation.entry_text import applies_to_text
 from jieda.search.answers import MOST_WEAK, SearchRequest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge

@@ -19,7 +19,7 @@ from jieda.entry import Language
 from jieda.errors import ContentError
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
-from jieda.presentation.reading_form import reading_form
+from jieda.presentation.entry_text import reading_form
 from jieda.presentation.shaper import Shaper
 from jieda.snapshot.build.builder import BuildAbandoned
 from jieda.snapshot.snapshot import Snapshot

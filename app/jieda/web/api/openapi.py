@@ -17,7 +17,7 @@ from jieda.entry import Entry, Kind, Language
 from jieda.presentation import schemas
 from jieda.presentation.brand import ascii_name
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
-from jieda.presentation.reading_form import reading_form
+from jieda.presentation.entry_text import reading_form
 from jieda.presentation.shaper import Shaper
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot

@@ -10,11 +10,10 @@ from itertools import chain
 from jieda.content.catalog import beside_framework
 from jieda.content.library import Library
 from jieda.entry import Edition, Entry, Language, Summary
+from jieda.presentation.entry_text import applies_to_text, reading_form
 from jieda.presentation.fence import derived_fence
 from jieda.presentation.paths import TAG_PAGES
-from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import Urls, rewrite
-from jieda.presentation.validity_text import applies_to_text
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.layout import Alternate, icon_url
 

@@ -14,9 +14,8 @@ from jieda.content.authoring.edition_text import validity_data
 from jieda.content.catalog import beside_framework
 from jieda.content.read.history import Change
 from jieda.entry import Edition, Entry, Heading, Language, Section, Summary
-from jieda.presentation.reading_form import reading_form
+from jieda.presentation.entry_text import reading_form, validity_texts
 from jieda.presentation.urls import fill_in, linked_entries
-from jieda.presentation.validity_text import validity_texts
 from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead

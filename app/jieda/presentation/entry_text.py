@@ -1,6 +1,9 @@
-"""The versions that an entry holds for, in words."""
+"""An entry as Markdown, the content of its page without front matter, and the versions that it holds for, in words."""
 
 from collections.abc import Callable, Iterator, Mapping
+
+from jieda.content.authoring.edition_text import validity_data
+from jieda.entry import Edition, Validity
 
 ValidityData = Mapping[str, Mapping[str, str]]
 """In the form of `edition_text.validity_data` and the API."""
@@ -20,3 +23,15 @@ def validity_texts(data: ValidityData, t: Callable[..., str]) -> Iterator[str]:
         yield t("entry.fixed_in", version=f"{program} {version}")
     if verified := data.get("verified"):
         yield t("entry.verified", day=verified["on"], using=verified["with"])
+
+
+def reading_form(edition: Edition, validity: Validity, t: Callable[..., str]) -> str:
+    """Return title, what the edition applies to, body and sources, as Markdown."""
+    sources = []
+    for each in edition.source:
+        note = t("list.parenthesis", text=each.license) if each.license else ""
+        sources.append(f"- [{each.title}]({each.url}){note}")
+    applies_to = applies_to_text(edition.applies_to, validity_data(validity), t)
+    parts = [f"# {edition.title}", applies_to, edition.markdown.strip()]
+    parts += [f"## {t('entry.source')}", "\n".join(sources)] if sources else []
+    return "\n\n".join(filter(None, parts)) + "\n"
