@@ -48,12 +48,7 @@ from jieda.usecases.judge import judge
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    *,
-    directories: tuple[Path, ...],
-    searches: bool,
-    revision: str,
-    shipped: bool,
-    as_json: bool,
+    *, directories: tuple[Path, ...], searches: bool, revision: str, shipped: bool, as_json: bool
 ) -> int:
     """Report the problems in the content as `path:line: rule: message`; exit with 1 if there are any.
 

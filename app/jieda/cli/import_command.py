@@ -220,13 +220,7 @@ def _row_data(row: PlanRow) -> dict[str, Any]:
 
 
 def import_threads(  # noqa: PLR0913 - one parameter for each option
-    file: Path,
-    framework: str,
-    directories: tuple[Path, ...],
-    lang: Language,
-    *,
-    dry_run: bool,
-    as_json: bool,
+    file: Path, framework: str, directories: tuple[Path, ...], lang: Language, *, dry_run: bool, as_json: bool
 ) -> int:
     """Import threads, report it, and return the exit code: 0 if there were threads, else 1. Raises JiedaError."""
     progress = ProgressBar(lang, "threads")

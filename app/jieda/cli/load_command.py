@@ -30,12 +30,7 @@ from jieda.settings import content_directories
 @click.option("--dry-run", is_flag=True, help="Show what would be done; write nothing.")
 @content_option
 def command(
-    *,
-    source: BinaryIO,
-    into: Path,
-    prune: bool,
-    dry_run: bool,
-    directories: tuple[Path, ...],
+    *, source: BinaryIO, into: Path, prune: bool, dry_run: bool, directories: tuple[Path, ...]
 ) -> int:
     """Load entries from FILE (-: standard input), one line of JSON per edition, as the API returns it.
 

@@ -136,13 +136,7 @@ def _format_snippet(snippet: str) -> str:
 @url_option
 @content_option
 def read(  # noqa: PLR0913 - one parameter for each option
-    *,
-    entry_id: str,
-    lang: Language,
-    section: str,
-    as_json: bool,
-    url: str,
-    directories: tuple[Path, ...],
+    *, entry_id: str, lang: Language, section: str, as_json: bool, url: str, directories: tuple[Path, ...]
 ) -> int:
     """Print the entry ID, <framework>/<slug>, as Markdown; exit with 1 if there is none."""
     client = client_of(url, directories)

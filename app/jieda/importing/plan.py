@@ -242,11 +242,7 @@ def _row(proposal: Proposal, recorded: EntryTexts | None, content: Loaded) -> Pl
 
 
 def _update_record(
-    record: Sequence[EntryTexts],
-    rows: Sequence[PlanRow],
-    recorded: Mapping[int, EntryTexts],
-    *,
-    accept: bool,
+    record: Sequence[EntryTexts], rows: Sequence[PlanRow], recorded: Mapping[int, EntryTexts], *, accept: bool
 ) -> tuple[EntryTexts, ...]:
     """Return the record with new entries, and with changed ones if all their changes are done or accepted."""
     kept = {each.id: each for each in record}

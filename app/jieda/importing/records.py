@@ -136,9 +136,7 @@ def current_id(imported: EntryTexts, corpus: Corpus) -> str:
 
 
 def _likenesses(
-    candidates: Sequence[BilingualQuestion],
-    left: Mapping[str, Sequence[EntryTexts]],
-    known: Collection[int],
+    candidates: Sequence[BilingualQuestion], left: Mapping[str, Sequence[EntryTexts]], known: Collection[int]
 ) -> Iterator[tuple[float, int, EntryTexts]]:
     """Yield the likeness of every candidate that is not known to every record that is left of its page."""
     for number, candidate in enumerate(candidates):

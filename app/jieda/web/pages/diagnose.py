@@ -18,13 +18,7 @@ from jieda.versions import find_versions
 from jieda.web.http.respond import NO_STORE, chosen_cookies, chosen_theme, framework_and_version, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form, remember
 from jieda.web.pages.layout import Head, data_block, render_page
-from jieda.web.pages.verdict import (
-    external_links_for_log,
-    match_view,
-    near_row,
-    shortened,
-    tied_rows,
-)
+from jieda.web.pages.verdict import external_links_for_log, match_view, near_row, shortened, tied_rows
 from jieda.web.site import asker_of
 
 FORM = "log-form"

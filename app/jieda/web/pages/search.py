@@ -29,13 +29,7 @@ from jieda.usecases.search import search as search_for
 from jieda.web.pages.context import PageContext, context_of, page_answer, requested_filters, requested_page
 from jieda.web.pages.filters import filter_bar
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
-from jieda.web.pages.parts import (
-    ListedEntry,
-    build_pager,
-    doubt_of,
-    entry_row,
-    tag_links,
-)
+from jieda.web.pages.parts import ListedEntry, build_pager, doubt_of, entry_row, tag_links
 from jieda.web.pages.verdict import external_links, match_view, near_row, tied_rows
 from jieda.web.site import asker_of
 from jieda.web.templating import whole_flags
@@ -130,11 +124,7 @@ def _number(request: SearchRequest) -> int:
 
 def _page_url(context: PageContext, request: SearchRequest, lang: Language, number: int) -> str:
     return context.urls.search_filtered(
-        lang,
-        request.text,
-        request.filters,
-        page=number if number > 1 else None,
-        verbatim=request.verbatim,
+        lang, request.text, request.filters, page=number if number > 1 else None, verbatim=request.verbatim
     )
 
 
