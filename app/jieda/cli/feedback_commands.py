@@ -32,7 +32,10 @@ def gaps(days: int, limit: int, as_json: bool, forget: bool) -> int:
     settings = Settings.load(os.environ)
     store = FeedbackStore(settings.data)
     if forget:
-        _forget(store)
+        try:
+            store.clear_gaps()
+        except FeedbackUnusable as error:
+            raise JiedaError(f"{store.gaps}: cannot be emptied: {error}") from error
         click.echo(f"{store.gaps}: emptied", err=True)
         return 0
     knowledge = Knowledge(settings)
@@ -47,13 +50,6 @@ def gaps(days: int, limit: int, as_json: bool, forget: bool) -> int:
     # The server may be configured differently, so this only states the local setting.
     click.echo(f"{settings.data}: {OFF if not settings.gaps else 'gaps are kept.'}", err=True)
     return 0 if found.gaps else 1
-
-
-def _forget(store: FeedbackStore) -> None:
-    try:
-        store.clear_gaps()
-    except FeedbackUnusable as error:
-        raise JiedaError(f"{store.gaps}: cannot be emptied: {error}") from error
 
 
 @click.command("votes")

@@ -45,7 +45,9 @@ def command(
     taxonomy = load_taxonomies(chosen).taxonomy
     with writing(), open_record(into, dry_run=dry_run) as record:
         loader = Loader(into, taxonomy, record, dry_run)
-        counts = Counter(_print_events(loader.load(source), _source_name(source)))
+        given = getattr(source, "name", "")
+        name = given if isinstance(given, str) and given not in {"", "<stdin>"} else "standard input"
+        counts = Counter(_print_events(loader.load(source), name))
         against = loader.why_not_prune() if prune else ""
         if prune and not against:
             counts.update(_print_events(loader.prune(), ""))
@@ -53,11 +55,6 @@ def command(
         click.echo(f"nothing was removed: {against}", err=True)
     click.echo(_summary(counts, dry_run=dry_run), err=True)
     return 1 if counts[LoadOutcome.REFUSED] or not counts else 0
-
-
-def _source_name(source: BinaryIO) -> str:
-    name = getattr(source, "name", "")
-    return name if isinstance(name, str) and name not in {"", "<stdin>"} else "standard input"
 
 
 def _print_events(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcome]:

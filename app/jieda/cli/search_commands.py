@@ -95,7 +95,9 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
         applies_to = f"  {hit.applies_to}" if hit.applies_to else ""
         if hit.may_not_apply_to:
             applies_to += f"  ({t('diagnosis.may_not_apply', version=hit.may_not_apply_to)})"
-        snippet = "" if found.weak else f"\n   {_format_snippet(hit.snippet)}"
+        # `echo` drops the codes without a terminal.
+        bold = MARKS.sub(lambda mark: BOLD[mark[1]], " ".join(hit.snippet.split()))
+        snippet = "" if found.weak else f"\n   {unescape(bold)}"
         blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{_reasons(hit, t)}]{snippet}")
     return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
 
@@ -121,11 +123,6 @@ def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:
         f"{label}{t('list.colon')}{t('list.join').join(found)}" if found else label
         for label, found in words.items()
     )
-
-
-def _format_snippet(snippet: str) -> str:
-    """Format a snippet for the terminal: marks in bold (`echo` drops the codes without a terminal)."""
-    return unescape(MARKS.sub(lambda match: BOLD[match.group(1)], " ".join(snippet.split())))
 
 
 @click.command()

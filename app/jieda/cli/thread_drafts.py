@@ -214,7 +214,14 @@ class Drafter:
         """Create the draft of a group from its first thread, tested on the logs of all."""
         first = group.first
         title = first.thread.title[:MAX_TITLE_CHARS].strip()
-        clues = clues_of(first.thread.logs, first.diagnosis, self._content, strangers=self._strangers(group))
+        strangers = tuple(
+            Sample("", Path(), each.thread.logs)
+            for other in self._groups
+            if other is not group
+            for each in other.members
+        )
+        # A signature must not match the log of any other group.
+        clues = clues_of(first.thread.logs, first.diagnosis, self._content, strangers=strangers)
         slug, named = self._slugs.take(title, title, "", clues.name or "question")
         entry_id = f"{self._framework}/{slug}"
         is_error = bool(clues.line)
@@ -241,15 +248,6 @@ class Drafter:
             self._content, entry_id, known, doubts, logs[:MOST_LOGS] if is_error else (), self._today
         )
         return ThreadDraft(group, entry_id, files)
-
-    def _strangers(self, group: ThreadGroup) -> tuple[Sample, ...]:
-        """Return the logs of all other groups: a signature must not match any of them."""
-        return tuple(
-            Sample("", Path(), each.thread.logs)
-            for other in self._groups
-            if other is not group
-            for each in other.members
-        )
 
 
 def _sources(group: ThreadGroup) -> Iterator[Source]:

@@ -255,14 +255,10 @@ def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag)
             except FileExistsError:
                 continue
             yield path
-            yield from _copy_images(edition, path.parent)
-
-
-def _copy_images(edition: EditionDraft, folder: Path) -> Iterator[Path]:
-    for name, source in edition.images.items():
-        if not (folder / name).exists():
-            shutil.copyfile(source, folder / name)
-            yield folder / name
+            for name, source in edition.images.items():
+                if not (image := path.with_name(name)).exists():
+                    shutil.copyfile(source, image)
+                    yield image
 
 
 def _one_line(text: str) -> str:

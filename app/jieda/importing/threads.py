@@ -168,15 +168,11 @@ def solution(thread: Thread) -> Comment | None:
     wording = Wording.load()
     found: Comment | None = None
     for place, each in enumerate(thread.comments):
-        said = _unquoted(each.text)
+        prose = (line for line in FENCE.sub("", each.text).splitlines() if not line.startswith(">"))
+        said = "\n".join(prose).strip()
         if wording.unsolved.search(said) or not wording.solved.search(said):
             continue
         before: Sequence[Comment] = [one for one in thread.comments[:place] if one.author != each.author]
         is_bare = len(said) < wording.bare_thanks and not REFERENCE.search(said)
         found = before[-1] if is_bare and before else each
     return found
-
-
-def _unquoted(text: str) -> str:
-    """Return a comment without quotations and code blocks."""
-    return "\n".join(line for line in FENCE.sub("", text).splitlines() if not line.startswith(">")).strip()

@@ -40,12 +40,6 @@ def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], p
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-def read_lines_text(parts: Iterable[tuple[int, int]], t: Translate) -> str:
-    """State which lines of a long log were read."""
-    lines = t("list.join").join(f"{first:,}–{last:,}" for first, last in parts)
-    return str(t("diagnosis.read_lines", lines=lines))
-
-
 @dataclass(frozen=True, slots=True)
 class _TextWriter:
     """Writes the blocks of a text, each as lines."""
@@ -56,7 +50,8 @@ class _TextWriter:
 
     def blocks(self, diagnosis: Diagnosis) -> Iterator[Iterable[str]]:
         if diagnosis.parts:
-            yield [read_lines_text(diagnosis.parts, self.t)]
+            lines = self.t("list.join").join(f"{first:,}–{last:,}" for first, last in diagnosis.parts)
+            yield [self.t("diagnosis.read_lines", lines=lines)]
         if not diagnosis.matches:
             yield self._nothing(diagnosis)
         elif diagnosis.verdict is Verdict.POSSIBLE:

@@ -18,7 +18,7 @@ from jieda.web.http.names import is_our_host
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE
 from jieda.web.http.routing import Handler, Route
-from jieda.web.site import Site, site_of
+from jieda.web.site import site_of
 
 MOST_NAME = 100
 """Characters of a user's name."""
@@ -41,7 +41,9 @@ def require_token(handler: Handler) -> Handler:
     @wraps(handler)
     async def only_for_maintainers(request: Request) -> Response:
         site = site_of(request)
-        check_maintainer(request.headers, site.settings, auth_challenge(site))
+        realm = handle(site.knowledge.snapshot.library.site) if site.knowledge.ready else "maintainers"
+        # A browser asks for any user name and the token as password. Headers are ASCII only.
+        check_maintainer(request.headers, site.settings, f'Basic realm="{realm}", charset="UTF-8"')
         response = await handler(request)
         response.headers.update(PRIVATE)
         if "etag" in response.headers:
@@ -49,13 +51,6 @@ def require_token(handler: Handler) -> Handler:
         return response
 
     return only_for_maintainers
-
-
-def auth_challenge(site: Site) -> str:
-    """Return the challenge that makes a browser ask for any user name and the token as password. Headers are ASCII
-    only."""
-    realm = handle(site.knowledge.snapshot.library.site) if site.knowledge.ready else "maintainers"
-    return f'Basic realm="{realm}", charset="UTF-8"'
 
 
 def check_maintainer(headers: Headers, settings: Settings, asks: str) -> None:

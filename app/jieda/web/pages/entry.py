@@ -72,10 +72,11 @@ def entry_page(
 
 def _head(context: PageContext, entry: Entry, edition: Edition, crumbs: tuple[PageLink, ...]) -> Head:
     this_page = PageLink(edition.title, context.urls.entry(context.lang, entry.id))
+    told = (edition.section("symptom"), edition.answer)
     return Head(
         name="entry",
         title=f"{edition.title} · {context.t('site.name')}",
-        description=_description(edition),
+        description=" ".join(each.text for each in told if each) or edition.title,
         here=lambda lang: context.urls.entry(lang, entry.id),
         languages=frozenset(entry.editions),
         kind="article",
@@ -111,11 +112,6 @@ def _toc(edition: Edition) -> tuple[Heading, ...]:
             placed.append((places.get(key, -1), heading))
     items = tuple(heading for _, heading in sorted(placed, key=itemgetter(0)))
     return items if len(items) >= LONG else ()
-
-
-def _description(edition: Edition) -> str:
-    parts = [section.text for section in (edition.section("symptom"), edition.answer) if section]
-    return " ".join(parts) or edition.title
 
 
 def edit_address(settings: Settings, entry_id: str, lang: Language, path: Path) -> str:
