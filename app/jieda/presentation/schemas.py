@@ -1,18 +1,17 @@
 """API response models, one each, also used by the client, agents and commands. Scripts depend on these names, so they
 must stay stable."""
 
-import re
 from datetime import date
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from jieda.content.markdown.body import parse_page
 from jieda.diagnosis.answers import Confidence, LogError, MatchedLine, MatchReason, Verdict
 from jieda.entry import Heading, Kind, Language, Source
 from jieda.feedback import TriedOutcome
 from jieda.search.answers import CompletionType, Reason, SuggestionType
 
-FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 SECOND_LEVEL = 2
 PREFIX = "Api"
 """Prefix of models that share a name with a domain type; the OpenAPI document omits it."""
@@ -233,22 +232,14 @@ class ApiEntry(ApiSummary):
 
     def sections(self) -> dict[str, str]:
         """Map the key of each section (`fix`, `cause`, …) to its Markdown without the heading, in their order."""
-        keys = {heading.text: heading.anchor for heading in self.headings if heading.level == SECOND_LEVEL}
-        lines: dict[str, list[str]] = {}
-        key, fence = "", ""
-        for line in self.markdown.splitlines():
-            mark = FENCE.match(line)
-            if mark and not fence:
-                fence = mark[1]
-            elif mark and mark[1].startswith(fence) and line.strip() == mark[1]:
-                fence = ""
-            title = line.removeprefix("## ").strip() if line.startswith("## ") and not fence else ""
-            if title in keys:
-                key = keys[title]
-                lines[key] = []
-            elif key:
-                lines[key].append(line)
-        return {key: "\n".join(found).strip() for key, found in lines.items()}
+        keys = [heading.anchor for heading in self.headings if heading.level == SECOND_LEVEL]
+        blocks = [each for each in parse_page(self.markdown).blocks if each.level == SECOND_LEVEL]
+        lines = self.markdown.split("\n")
+        ends = [*(each.first for each in blocks[1:]), len(lines)]
+        return {
+            key: "\n".join(lines[block.end : end]).strip()
+            for key, block, end in zip(keys, blocks, ends, strict=True)
+        }
 
 
 class ApiNear(ApiAnswer):
