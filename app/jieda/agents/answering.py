@@ -10,7 +10,7 @@ from jieda.diagnosis.answers import Verdict
 from jieda.entry import Language
 from jieda.errors import BadParameter
 from jieda.presentation import schemas
-from jieda.presentation.diagnosis_text import printable
+from jieda.presentation.diagnosis_text import cut, printable
 from jieda.search.answers import MOST_WEAK, SearchRequest
 from jieda.site_texts import SiteTexts
 from jieda.taxonomy import FACETS, Window
@@ -45,7 +45,7 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> Json:
     shown = found.model_dump(mode="json")
     shown["matches"] = list(_matches(context.client, found))
     shown["near"] = [
-        near | {"title": _cut(near["title"], MAX_TITLE)}
+        near | {"title": cut(near["title"], MAX_TITLE)}
         for near in shown["near"][: MOST_WEAK if found.outcome is Verdict.NEAR else 0]
     ]
     key = _advice(found)
@@ -61,7 +61,7 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> Json:
 def _matches(client: Client, found: schemas.ApiDiagnosis) -> Iterator[Json]:
     length = 0
     for place, match in enumerate(found.matches):
-        fix = _cut(match.fix.strip(), MAX_FIX)
+        fix = cut(match.fix.strip(), MAX_FIX)
         shown = place == 0 or length + len(fix) <= MORE_FIXES
         length += len(fix) if shown else 0
         yield match.model_dump(mode="json") | {
@@ -161,7 +161,3 @@ def _check_end(offset: int, total: int) -> None:
     """Raise BadParameter for an offset past the end of something that is not empty."""
     if offset >= total > 0:
         raise BadParameter(field="offset", expected=str(total))
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -21,6 +21,7 @@ from jieda.importing.propose import Status
 from jieda.importing.sources import ImportSources
 from jieda.importing.threads import read_threads
 from jieda.locales.translations import Translations
+from jieda.presentation.diagnosis_text import cut
 from jieda.settings import content_directories
 
 T = TypeVar("T")
@@ -153,7 +154,7 @@ def _page_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
     for row in found.rows:
         title = row.titles.get(lang) or next(iter(row.titles.values()))
         kind, doubts = (row.proposal.kind.value, len(row.proposal.doubts)) if row.proposal else ("", "")
-        yield columns.format(t(f"status.{row.status}"), kind, doubts, f"{row.id}: {_shorten(title)}")
+        yield columns.format(t(f"status.{row.status}"), kind, doubts, f"{row.id}: {cut(title, MAX_TITLE)}")
         for change in row.changes:
             yield f"    {change.lang}/{row.id}.md: {t(f'standing.{change.standing}')}"
             yield from (f"      - {line}" for line in change.then)
@@ -166,15 +167,11 @@ def _page_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
 def _left_out_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
     for page, sections in found.left_out.items():
         for why in ("around", "outside"):
-            titles = [_shorten(each.title) for each in sections if each.outside == (why == "outside")]
+            titles = [cut(each.title, MAX_TITLE) for each in sections if each.outside == (why == "outside")]
             more = f" … ({len(titles)})" if len(titles) > MOST_LEFT_OUT else ""
             if titles:
                 named = " · ".join(titles[:MOST_LEFT_OUT]) + more
                 yield report_translator(lang)(f"pages.{why}", page=page, titles=named)
-
-
-def _shorten(title: str) -> str:
-    return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…"
 
 
 def _page_summary(found: ImportPlan, lang: Language) -> str:
@@ -255,7 +252,7 @@ def _thread_lines(
     for each in drafts:
         title, (count, reactions, comments) = each.group.first.thread.title, each.group.weight
         solved = "✓" if each.group.solved_by else ""
-        yield f"{count:7}  {reactions:9}  {comments:8}  {solved:6}  {each.id}: {_shorten(title)}"
+        yield f"{count:7}  {reactions:9}  {comments:8}  {solved:6}  {each.id}: {cut(title, MAX_TITLE)}"
     answered: dict[str, list[str]] = {}
     for group in groups:
         if group.entry:

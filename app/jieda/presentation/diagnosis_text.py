@@ -125,8 +125,12 @@ def describe_near(near: Near, framework: str, t: Translate) -> str:
 
 def printable(text: str) -> str:
     """Replace control characters in a log line and cut it to `MAX_LINE`."""
-    shown = "".join(character if character.isprintable() else " " for character in text).strip()
-    return shown if len(shown) <= MAX_LINE else shown[: MAX_LINE - 1] + "…"
+    return cut("".join(each if each.isprintable() else " " for each in text).strip(), MAX_LINE)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of at most `most` characters; an ellipsis stands for the rest."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str]) -> str:

@@ -16,17 +16,13 @@ from jieda.presentation.paths import TAG_PAGES
 from jieda.presentation.urls import Urls, rewrite
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.layout import Alternate, icon_url
+from jieda.web.pages.parts import page_count
 
 ITEMS = 50
 MIDNIGHT = "{}T00:00:00Z"
 """The start of a day in Atom's format."""
 ENTRIES_A_PART = 200
 """Entries per part of llms-full.txt: some 300 KB."""
-
-
-def count_parts(library: Library, size: int) -> int:
-    """Return the number of parts of at most `size` entries."""
-    return max(1, -(-len(library) // size))
 
 
 def feed(context: PageContext) -> str:
@@ -99,7 +95,7 @@ def robots(context: PageContext) -> str:
 
 def sitemap(context: PageContext) -> str:
     """Render the sitemap as XML, or the index of its parts."""
-    parts = count_parts(context.library, ENTRIES_A_FILE)
+    parts = page_count(len(context.library), ENTRIES_A_FILE)
     if parts == 1:
         return sitemap_part(context, 1)
     addresses = [context.urls.absolute(context.urls.sitemap_part(number + 1)) for number in range(parts)]
@@ -174,7 +170,7 @@ def llms_full(context: PageContext, part: int) -> str:
     for entry_id, text in whole.items():
         address = context.urls.absolute(context.urls.entry(context.lang, entry_id))
         parts.append(fence.around(f"{entry_id} {address}", text))
-    if part < count_parts(library, ENTRIES_A_PART):
+    if part < page_count(len(library), ENTRIES_A_PART):
         following = context.urls.absolute(context.urls.llms_full(context.lang, part + 1))
         parts.append(context.t("llms.next", url=following))
     return "\n\n".join(parts) + "\n"

@@ -17,6 +17,7 @@ from jieda.web.http.routing import Handler, Route
 from jieda.web.machine import agents, chat, docs_page, operations, reading
 from jieda.web.pages.context import PageContext, context_of
 from jieda.web.pages.entry import IMAGE_TYPES
+from jieda.web.pages.parts import page_count
 from jieda.web.site import site_of
 
 BRAND_TYPES = IMAGE_TYPES | {"svg": "image/svg+xml"}
@@ -37,7 +38,7 @@ def serve_text(
         context = await text_context(request)
         if absolute and not context.urls.base_url:
             raise HTTPException(404)
-        part = (asked_part(request, reading.count_parts(context.library, per_part)),) if per_part else ()
+        part = (asked_part(request, page_count(len(context.library), per_part)),) if per_part else ()
         resource = await context.site.resources.get(
             context.generation,
             (make, context.lang, *part),

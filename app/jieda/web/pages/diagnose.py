@@ -11,14 +11,14 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.han import HAN
-from jieda.presentation.diagnosis_text import as_markdown, error_text
+from jieda.presentation.diagnosis_text import as_markdown, cut, error_text
 from jieda.usecases.diagnose import Diagnosed, excerpt, kept_lines, telling_lines
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.versions import find_versions
 from jieda.web.http.respond import NO_STORE, chosen_cookies, chosen_theme, framework_and_version, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form, remember
 from jieda.web.pages.layout import Head, data_block, render_page
-from jieda.web.pages.verdict import external_links_for_log, match_view, near_row, shortened, tied_rows
+from jieda.web.pages.verdict import WIDTH, external_links_for_log, match_view, near_row, tied_rows
 from jieda.web.site import asker_of
 
 FORM = "log-form"
@@ -97,7 +97,7 @@ def _answer(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> dict[st
         "markdown": as_markdown(diagnosis, context.t, lambda each: urls.absolute(urls.entry(lang, each))),
         "near": [near_row(context, near, diagnosis.framework) for near in diagnosis.near],
         "unanswered": unanswered,
-        "errors": [(shortened(error_text(one.type, one.message)), one) for one in errors],
+        "errors": [(cut(error_text(one.type, one.message), WIDTH), one) for one in errors],
         "external_links": external_links_for_log(context, diagnosis) if unanswered else (),
         "may_ask": unanswered and context.site.settings.gaps and not diagnosis.asks,
         # Offered as a form: nothing of a paste goes into an address.

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from jieda.diagnosis.answers import Confidence, Diagnosis, Match, MatchedLine, Near
 from jieda.entry import Edition
+from jieda.presentation.diagnosis_text import cut
 from jieda.presentation.urls import fill_in, issue_search
 from jieda.search.snippet import extend_to_name, merge_spans
 from jieda.web.pages.context import PageContext
@@ -76,7 +77,7 @@ def near_row(context: PageContext, near: Near, log: str) -> tuple[ListedEntry, s
 def _mark_line(line: MatchedLine, highlights: Iterable[str]) -> Markup:
     """Return a line as HTML with its matching parts marked; the whole line where none is found. Parts hidden at first
     are wrapped: the prefixes, and whatever would push the first mark out of the two visible rows."""
-    whole = shortened(line.text.rstrip())
+    whole = cut(line.text.rstrip(), WIDTH)
     begins = len(whole) - len(whole[min(line.begins, len(whole)) :].lstrip())
     text = whole[begins:] or whole.lstrip()
     prefix = whole[: len(whole) - len(text)].lstrip()
@@ -110,11 +111,6 @@ def _breaks(text: str) -> Iterator[int]:
     """Yield positions for line breaks inside long words, which could otherwise leave the previous row empty."""
     for word in LONG_WORD.finditer(text):
         yield from (part.start() for part in WORD_PART.finditer(text, word.start() + 1, word.end()))
-
-
-def shortened(text: str) -> str:
-    """Cut a log line to the visible width."""
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
 MOST_WORDS = 8
