@@ -119,11 +119,7 @@ def workbench_page(
         status=_status(context, form, review) if started else "",
         tried=review.tried if review else None,
         won=[each for each in ranks if each.place == 1],
-        lost=[
-            (each, entry_link(context, each.winner) if each.winner else None)
-            for each in ranks
-            if each.place != 1
-        ],
+        lost=[(each, each.winner and entry_link(context, each.winner)) for each in ranks if each.place != 1],
         alike=[entry_link(context, each) for each in review.alike] if review else [],
         writes=context.site.settings.workbench_write,
     )
