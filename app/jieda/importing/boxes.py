@@ -31,21 +31,16 @@ MOST_HEADING_LINES = 8
 _INDENT = re.compile(r"^(?: {4}|\t)")
 _FENCE = re.compile(r"^[ \t>]*(?:`{3,}(?!\{(?:dropdown|rubric)\})|~{3,})")
 
-Line = tuple[str, int]
-"""A line of Markdown, and its line in the file."""
+Lines = list[tuple[str, int]]
+"""Lines of Markdown, each with its line in the file, counted from 0."""
 
 
-def open_boxes(text: str) -> tuple[str, tuple[int, ...]]:
-    """Return the page with each box as `<details>` and each heading as Markdown, and for each line that of the file; an
-    empty tuple if nothing changed."""
-    lines = text.split("\n")
-    found = list(_convert_lines(lines))
-    if [line for line, _ in found] == lines:
-        return text, ()
-    return "\n".join(line for line, _ in found), tuple(number for _, number in found)
+def open_boxes(text: str) -> Lines:
+    """Return the page with each box as `<details>` and each heading as Markdown."""
+    return list(_convert_lines(text.split("\n")))
 
 
-def _convert_lines(lines: list[str]) -> Iterator[Line]:
+def _convert_lines(lines: list[str]) -> Iterator[tuple[str, int]]:
     at, fenced = 0, False
     while at < len(lines):
         fenced ^= _FENCE.match(lines[at]) is not None

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
 
+from jieda.importing.boxes import Lines
+
 SILENT = frozenset("head title script style nav header footer aside form noscript svg template".split())
 """Elements whose text is not part of the page's content."""
 LANDMARKS = frozenset("banner complementary contentinfo navigation search".split())
@@ -23,7 +25,6 @@ SIGN = re.compile(
     r"<(?P<tag>b|em|i|strong)\b[^>]*></(?P=tag)>|<a\b[^>]*\bhref=\"#[^>]*>(?:[^\w<]{0,2}|&[\w#]+;)</a>"
 )
 """An empty inline element, often an icon drawn by a style sheet, or the sign `¶` that links a heading to itself."""
-Lines = list[tuple[str, int]]
 
 
 class PageWriter(HTMLParser):
@@ -147,10 +148,10 @@ class PageWriter(HTMLParser):
         self._text += text
 
 
-def html_to_markdown(text: str) -> tuple[str, tuple[int, ...]]:
-    """Return the page as Markdown, and for each of its lines the line of `text` that it is from."""
+def html_to_markdown(text: str) -> Lines:
+    """Return the page as Markdown."""
     writer = PageWriter()
     writer.feed(SIGN.sub("", text))
     writer.close()
     writer.end_block()
-    return "\n".join(line for line, _ in writer.lines), tuple(number for _, number in writer.lines)
+    return writer.lines

@@ -11,18 +11,18 @@ from jieda.content.read.yaml_reader import Scalar, YamlError, read_fields
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.han import HAN
-from jieda.importing.boxes import open_boxes
+from jieda.importing.boxes import Lines, open_boxes
 from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.restructured import to_markdown
 
 MAX_PAGE_BYTES = 8 << 20
-TO_MARKDOWN: Mapping[str, Callable[[str], tuple[str, tuple[int, ...]]]] = {
+TO_MARKDOWN: Mapping[str, Callable[[str], Lines]] = {
     ".rst": to_markdown,
     ".html": html_to_markdown,
     ".htm": html_to_markdown,
     **dict.fromkeys((".md", ".mdx", ".markdown"), open_boxes),
 }
-"""By file suffix: converts a text to plain Markdown, and returns the line of the file that each line is from."""
+"""By file suffix: converts a text to lines of plain Markdown, each with the line of the file that it is from."""
 SUFFIXES = frozenset(TO_MARKDOWN)
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
@@ -85,10 +85,11 @@ def read_page(path: Path, lang: Language | None = None) -> MarkdownPage:
 def page_of(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
     """Make a page from the text of a file in any supported markup. Raises ImportingError."""
     try:
-        markdown, origin = TO_MARKDOWN[path.suffix](raw)
+        lines = TO_MARKDOWN[path.suffix](raw)
     except ImportingError as error:
         raise ImportingError(f"{path}: {error}") from error
-    return make_page(path, markdown, lang, origin)
+    markdown, origin = "\n".join(line for line, _ in lines), tuple(number for _, number in lines)
+    return make_page(path, markdown, lang, () if markdown == raw else origin)
 
 
 def make_page(

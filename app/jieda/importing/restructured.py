@@ -11,6 +11,7 @@ from textwrap import dedent, indent
 from typing import Any
 
 from jieda.errors import ImportingError
+from jieda.importing.boxes import Lines
 
 try:
     from docutils import core as docutils_core
@@ -50,9 +51,6 @@ _TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
 _LOST = "\0"
 """Placeholder for a line end inside a role, until the lines of the source have been counted."""
 _PROSE_ROLES = frozenset({"ref", "doc", "term", "numref", "abbr", "guilabel", "menuselection", "any"})
-
-Lines = list[tuple[str, int]]
-"""Lines of Markdown, each with its line in the source, counted from 0."""
 
 
 class Writer:
@@ -213,20 +211,17 @@ INLINE: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def to_markdown(text: str) -> tuple[str, tuple[int, ...]]:
-    """Return the page as Markdown, and for each of its lines the line of `text` that it is from.
-
-    Raises ImportingError if docutils is not installed, or the page is nested too deeply.
-    """
+def to_markdown(text: str) -> Lines:
+    """Return the page as Markdown. Raises ImportingError if docutils is not installed, or the page is nested too
+    deeply."""
     if docutils_core is None:
         raise ImportingError(
             EXTRA_MISSING.format(what="reStructuredText", library="docutils", package="docutils")
         )
     try:
-        lines = _document(text)
+        return _document(text)
     except RecursionError:
         raise ImportingError("it is nested too deeply to be read") from None
-    return "\n".join(line for line, _ in lines), tuple(number for _, number in lines)
 
 
 def _document(text: str) -> Lines:

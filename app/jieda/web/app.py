@@ -46,7 +46,6 @@ SECONDS_BETWEEN_CHECKS = 60.0
 SWITCH_INTERVAL = 0.0005
 """Seconds that a thread reading a log may keep the interpreter lock from the event loop: a response takes the lock some
 ten times and would wait 5 ms each time with Python's default."""
-Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
 def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone: bool = False) -> FastAPI:
@@ -103,7 +102,7 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
     )
 
 
-def lifespan(site: Site, *, alone: bool) -> Lifespan:
+def lifespan(site: Site, *, alone: bool) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     """Open the content before the first request and, if configured, watch it until shutdown."""
 
     @asynccontextmanager

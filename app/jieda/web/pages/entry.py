@@ -150,13 +150,7 @@ def _article_data(context: PageContext, entry: Entry, edition: Edition) -> dict[
     return data
 
 
-IMAGE_TYPES = {
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "jpeg": "image/jpeg",
-    "gif": "image/gif",
-    "webp": "image/webp",
-}
+IMAGE_TYPES = {"jpg": "image/jpeg"} | {kind: f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp")}
 
 VARY = ("Accept", "Cookie")
 CACHE_OVERHEAD = 500
