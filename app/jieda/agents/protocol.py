@@ -105,8 +105,7 @@ PROMPTS: Mapping[str, tuple[types.Prompt, Callable[[Context, str, Language | Non
         write_entry,
     ),
 }
-"""Prompts that a user can start from in a client, each with what makes its text for the model from its first
-argument."""
+"""Prompts that a user can start from, each with what makes its text for the model from its first argument."""
 
 
 class Handlers:

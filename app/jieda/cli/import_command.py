@@ -117,8 +117,7 @@ class ProgressBar:
 def import_pages(
     request: ImportRequest, lang: Language, *, dry_run: bool = False, as_json: bool = False
 ) -> int:
-    """Import pages, report it, and return the exit code: 0 if all named pages have questions, else 1. Raises
-    JiedaError."""
+    """Import pages and report it; return 0 if all named pages have questions, else 1. Raises JiedaError."""
     found = plan_import(request, ProgressBar(lang))
     with writing():
         written = [] if dry_run else [str(path) for path in found.write(request.directories[-1])]

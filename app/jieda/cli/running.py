@@ -1,5 +1,4 @@
-"""Runs one or all commands as the group `jieda` and turns errors into messages; also defines options that many commands
-share: the content or the server to query."""
+"""Runs commands as the group `jieda`, turns errors into messages, and defines options that many commands share."""
 
 import json
 import logging

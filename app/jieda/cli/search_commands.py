@@ -113,8 +113,7 @@ def _judgement(said: schemas.ApiDiagnosis, listed: set[str], t: Callable[..., st
 
 
 def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:
-    """Return where and by which words a hit was found, such as `In the title: hang, GPU memory ↔ VRAM`; a match by
-    meaning has no words."""
+    """Return where and by which words a hit was found, such as `In the title: hang, GPU memory ↔ VRAM`."""
     words: dict[str, list[str]] = {}
     for reason in hit.reasons:
         word = f"{reason.text} ↔ {reason.via}" if reason.via else reason.text

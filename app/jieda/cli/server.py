@@ -1,5 +1,4 @@
-"""Runs uvicorn, in this process or in workers that this process starts, replaces and stops, and limits its
-connections."""
+"""Runs uvicorn, in this process or in workers that are started, replaced and stopped, and limits its connections."""
 
 import asyncio
 import logging
@@ -27,8 +26,7 @@ from jieda.settings import Settings
 from jieda.web.http.clients import client_key, is_among, parse
 
 SECONDS_FOR_HEADERS = 10.0
-"""From the start of a connection, or the end of the last response, to the end of a request's headers; also the time
-before LEAST_RATE applies to a body."""
+"""From a connection's start or the last response's end to the end of headers, or until LEAST_RATE applies to a body."""
 LEAST_RATE = 1024.0
 """Least bytes per second at which a body must arrive."""
 SECONDS_WITHOUT_READING = 20.0
@@ -129,8 +127,7 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Handle a header. Trailers are ignored: nothing decided by headers may change later. The user header is
-        dropped unless a trusted proxy sent it."""
+        """Handle a header; trailers are ignored: what headers decided stays. Only a trusted proxy may name the user."""
         names_user = self._limits.user_header and name.lower() == self._limits.user_header
         if not self._has_headers and not (names_user and not self._from_proxy):
             super().on_header(name, value)

@@ -118,8 +118,7 @@ def _answering_entry(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, f
 
 
 def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
-    """Return the shape of the root error, or of a wrapper error where the thread quotes no other; without any error,
-    its suspicious lines."""
+    """Return the shape of the root error, or else of a wrapper; without any error, the suspicious lines."""
     error = diagnosis.main_error
     if error is None:
         is_trouble = thread.quotes and diagnosis.verdict is not Verdict.NO_ERROR

@@ -74,8 +74,7 @@ def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
 
 
 def _box(lines: list[str], at: int) -> tuple[str, int, int, int]:
-    """Return title of the box that opens on a line, first line and end of its text, and the line after it; an empty
-    title if there is no box."""
+    """Return title of the box that opens on a line, or empty, start and end of its text, and the line after it."""
     line = lines[at]
     if match := CLOSED.match(line):
         closing = match["fence"] or match["myst"] or f"/{match['tag'] or 'details'}"

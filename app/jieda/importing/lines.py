@@ -27,8 +27,7 @@ class RefusedLine(ValueError):
 
 
 def read_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
-    """Yield non-blank lines with their numbers, from 1; None for a line that is too long, which is never held in memory
-    as a whole. Raises LoadingError."""
+    """Yield non-blank lines with their numbers, from 1; None for one too long to be held. Raises LoadingError."""
     number = 0
     while line := _read_line(stream, number, MAX_LINE_BYTES + 1):
         number += 1

@@ -179,8 +179,7 @@ class Loader:
     _unnamed: int = 0
 
     def load(self, stream: BinaryIO) -> Iterator[LoadEvent]:
-        """Load all lines. Raises LoadingError if they cannot be read or files cannot be written, OSError if the record
-        cannot be written."""
+        """Load all lines. Raises LoadingError for lines or files, OSError if the record cannot be written."""
         for number, line in read_lines(stream):
             yield self._load_line(number, line)
 
@@ -241,8 +240,7 @@ class Loader:
             ) from error
 
     def _outcome(self, where: str, text: bytes, present: bytes | None, *, stamped: bool) -> LoadOutcome:
-        """Return what to do with a file; `stamped`: the line gives `synced_with`. Raises RefusedLine if the load must
-        not write it."""
+        """Return what to do with a file; `stamped`: the line gives `synced_with`. Raises RefusedLine to leave it."""
         if present is None:
             return LoadOutcome.NEW
         there = loaded_digest(present)

@@ -101,8 +101,7 @@ Worth = Sequence[Sequence[float]]
 
 
 def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[dict[int, int], Worth]:
-    """Return the pairs of questions, by their numbers in each language, and the similarity of every two questions by
-    code, names and general words, 0 to 1."""
+    """Return the pairs of questions, by numbers, and the similarity of every two by code, names and words, 0 to 1."""
     if not (en and zh):
         return {}, []
     shared = _similarities(en, zh)
@@ -132,8 +131,7 @@ def _certainty(i: int, j: int, shared: Worth) -> tuple[float, bool]:
 
 
 def _similarities(en: Sequence[Features], zh: Sequence[Features]) -> Matrix:
-    """Return the similarity of every two questions, from the cosines of their titles and of their answers; if one of
-    these is unknown, the other is used alone."""
+    """Return the similarity of every two questions: cosines of titles and answers, or one alone if one is unknown."""
     titles = _cosines([each.title for each in en], [each.title for each in zh])
     bodies = _cosines([each.body for each in en], [each.body for each in zh])
     both = TITLE * titles + BODY * bodies
@@ -225,8 +223,7 @@ class BilingualQuestion:
 
 
 def find_candidates(pair: PagePair, wording: Wording, extractor: Extractor) -> tuple[BilingualQuestion, ...]:
-    """Find the questions of a page in both languages and pair them, in the order of the English page, Chinese-only ones
-    last; repeated ones are left out."""
+    """Find and pair the questions of a page, in the English order, Chinese-only ones last, each only once."""
     questions = {
         lang: _without_repeated(page, find_questions(page, wording)) for lang, page in pair.pages.items()
     }

@@ -144,8 +144,7 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
 def _read_candidates(
     given: ImportSources, wording: Wording, extractor: Extractor, progress: Progress
 ) -> tuple[Sequence[BilingualQuestion], list[str], list[str], dict[str, list[LeftOut]]]:
-    """Return the questions of all pages, the keys of pages that are passed over and of empty ones, and what is left
-    out of the others."""
+    """Return the questions of all pages, the keys of pages passed over and of empty ones, and what is left out."""
     candidates: list[BilingualQuestion] = []
     passed_over: list[str] = []
     empty: list[str] = []

@@ -285,8 +285,7 @@ def _drop_strays(
 
 
 def _leads_elsewhere(section: HeadedSection, likeness: float) -> bool:
-    """Whether a section only leads to other pages: its heading does, or below a mere topic it begins with a list of
-    links."""
+    """Whether a section only leads to other pages: by its heading, or by the list of links that a topic begins with."""
     begins = next((block for block in section.own if not is_noise(block)), None)
     items = begins.children if begins and begins.kind.endswith("_list") else ()
     listed = len(items) > 1 and all(

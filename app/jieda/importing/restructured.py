@@ -212,8 +212,7 @@ INLINE: Mapping[str, Callable[[Any], str]] = {
 
 
 def to_markdown(text: str) -> Lines:
-    """Return the page as Markdown. Raises ImportingError if docutils is not installed, or the page is nested too
-    deeply."""
+    """Return the page as Markdown. Raises ImportingError without docutils, or if the page is nested too deeply."""
     if docutils_core is None:
         raise ImportingError(
             EXTRA_MISSING.format(what="reStructuredText", library="docutils", package="docutils")

@@ -134,8 +134,7 @@ def cut(text: str, most: int) -> str:
 
 
 def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str]) -> str:
-    """Return the best match of a diagnosis; empty where there is none, or several fit equally. `address` returns the
-    page of an entry id."""
+    """Return the best match; empty where there is none, or several fit equally. `address`: the page of an entry id."""
     if not diagnosis.matches or diagnosis.asks:
         return ""
     match = diagnosis.matches[0]

@@ -1,5 +1,4 @@
-"""API response models, one each, also used by the client, agents and commands. Scripts depend on these names, so they
-must stay stable."""
+"""API response models, also used by client, agents and commands. Scripts depend on these names: they stay stable."""
 
 from datetime import date
 from typing import Literal

@@ -212,8 +212,7 @@ def digest_files(directory: Path, names: Iterable[str] | None = None) -> dict[st
 
 
 def own_digests(directory: Path) -> dict[str, str]:
-    """Return `digest_files` of our static files. All scripts share one digest: they import one another, so a browser
-    must load them from one release."""
+    """Return `digest_files` of ours. All scripts share one: they import one another, and must be of one release."""
     digests = digest_files(directory)
     scripts = [name for name in digests if name.endswith(".js")]
     together = _digest("".join(digests[name] for name in scripts).encode())

@@ -1,5 +1,4 @@
-"""The MCP endpoint for coding agents, started by the first request: importing the SDK takes a second and 30 MiB, and
-most processes never serve an agent."""
+"""The MCP endpoint for coding agents, started by the first request: importing the SDK takes a second and 30 MiB."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

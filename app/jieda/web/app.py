@@ -124,8 +124,7 @@ def lifespan(site: Site, *, alone: bool) -> Callable[[FastAPI], AbstractAsyncCon
 
 
 def open_and_warm(knowledge: Knowledge) -> None:
-    """Open the content if it is not open yet and search once in each language, so that no reader waits for a cold
-    start."""
+    """Open the content if it is not open yet and search once in each language: no reader waits for a cold start."""
     if not knowledge.ready:
         knowledge.open()
     for lang, text in ((Language.EN, "out of memory"), (Language.ZH, "显存不足")):
@@ -134,8 +133,7 @@ def open_and_warm(knowledge: Knowledge) -> None:
 
 
 def create_app_from_environ() -> FastAPI:
-    """Create the application of a worker process. Its settings come from its environment; it serves what its parent
-    process builds."""
+    """Create the application of a worker, which serves what its parent builds; settings come from its environment."""
     settings = Settings.load(os.environ)
     return create_app(settings, Knowledge(settings, follow_only=True), alone=True)
 
@@ -156,8 +154,7 @@ async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
 
 
 async def freeze_after_swaps(knowledge: Knowledge) -> None:
-    """Freeze the live objects again some time after each swap: the collector then skips the new content and can free
-    the old."""
+    """Freeze live objects again some time after each swap: the collector skips the new content and frees the old."""
     frozen = knowledge.snapshot.generation
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_CHECKS)

@@ -56,8 +56,7 @@ MAX_HEADER = 300
 
 @dataclass(frozen=True, slots=True)
 class Askers:
-    """Hashes clients with a key generated at startup and never stored: hashes can be compared only while the process
-    lives."""
+    """Hashes clients with a key that is never stored: hashes can be compared only while the process lives."""
 
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     votes: OrderedDict[bytes, int] = field(default_factory=OrderedDict)
@@ -110,8 +109,7 @@ class Site:
     by_origin: OrderedDict[str, "Site"] = field(default_factory=OrderedDict)
 
     def at(self, origin: str) -> "Site":
-        """Return this site with absolute addresses that begin with `origin`, and a cache of its own for such
-        responses."""
+        """Return this site with absolute addresses that begin with `origin`, with a cache of its own for them."""
         if origin == self.urls.base_url:
             return self
         found = self.by_origin.pop(origin, None)

@@ -28,8 +28,7 @@ BLOCK = 1 << 18
 CHARSETS = re.compile(
     r"utf-8(-sig)?|ascii|iso8859-\d+|cp\d+|koi8-[rut]|gb2312|gbk|gb18030|big5\w*|euc_\w+|shift_jis\w*"
 )
-"""Accepted encodings, by Python's names: those in which a newline byte is never part of another character, and that
-decode in linear time."""
+"""Accepted encodings, by Python's names: a newline byte is never part of another character; decoded in linear time."""
 
 M = TypeVar("M", bound=BaseModel)
 

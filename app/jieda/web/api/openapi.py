@@ -1,5 +1,4 @@
-"""The OpenAPI document: built from the route table, with examples generated from the served entries so that they are
-always right."""
+"""The OpenAPI document: built from the route table, with examples from the served entries, so that they are right."""
 
 import json
 from collections.abc import Mapping

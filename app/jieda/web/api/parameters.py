@@ -24,8 +24,7 @@ MAX_ENTRIES = 1_000_000
 
 
 def _written_as(form: str, error: str, message: str) -> BeforeValidator:
-    """Accept only the documented notation: pydantic accepts more, such as `0.0` for 0, `yes` for true and 0 for a day
-    in 1970."""
+    """Accept only the documented notation: pydantic also accepts `0.0` for 0, `yes` for true, 0 for a day in 1970."""
     pattern = re.compile(form, re.ASCII | re.IGNORECASE)
 
     def check(value: object) -> object:
@@ -67,8 +66,7 @@ def suggest_names(error: ValidationError, model: type[BaseModel]) -> list[dict[s
 
 
 def nearest(name: str, known: tuple[str, ...]) -> Sequence[str]:
-    """Return the known name that is a prefix of `name` or the reverse (`query`: `q`), else the most similar; all of
-    them where none is."""
+    """Return the known name that begins `name` or the reverse (`query`: `q`), else the most similar or all of them."""
     short = [each for each in known if name.startswith(each) or each.startswith(name)]
     return short[:1] or get_close_matches(name, known, 1) or known
 

@@ -10,8 +10,7 @@ from jieda.web.http.problems import FieldError, HttpProblem
 
 SECONDS_TO_ARRIVE = 60.0
 DRAINED = 8 << 20
-"""Bytes that are read and discarded before a refusal. A client that is still sending when the connection closes may
-never read the response."""
+"""Bytes read and discarded before a refusal: a client still sending when the connection closes may not read it."""
 
 
 def is_json(request: Request) -> bool:

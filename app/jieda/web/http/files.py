@@ -18,8 +18,7 @@ SWAGGER = Path(fastapi_offline.__file__).parent / "static"
 IMPORTED = re.compile(r'(?:(?<=from "\./)|(?<=import\("\./))[\w.-]+(?=")')
 """A file imported by one of our scripts."""
 TYPES: Mapping[str, str] = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-"""Media types. Python's own table depends on the machine: an image without /etc/mime.types gives scripts another type,
-and they were sent uncompressed."""
+"""Media types. Python's own table depends on the machine: without /etc/mime.types it has another type for scripts."""
 SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js")
 
 

@@ -27,16 +27,14 @@ PRIVATE = {"Cache-Control": NO_STORE, "X-Robots-Tag": "noindex"}
 
 
 def guard_routes(settings: Settings, routes: Iterable[Route]) -> tuple[Route, ...]:
-    """Return `routes` behind the guard; none where the maintainer pages are off, so that their addresses are simply
-    unknown."""
+    """Return `routes` behind the guard; none where the maintainer pages are off: their addresses are then unknown."""
     if not settings.workbench:
         return ()
     return tuple(replace(route, handler=require_token(route.handler)) for route in routes)
 
 
 def require_token(handler: Handler) -> Handler:
-    """Wrap `handler` so that it requires the token and its responses are neither cached nor indexed by search
-    engines."""
+    """Wrap `handler` so that it requires the token and its responses are neither cached nor indexed."""
 
     @wraps(handler)
     async def only_for_maintainers(request: Request) -> Response:
@@ -76,8 +74,7 @@ def user_of(headers: Headers, settings: Settings) -> str:
 
 
 def token_in(authorization: str) -> bytes:
-    """Return the token from the header, as the password of any user (RFC 7617) or alone (RFC 6750); empty where there
-    is none."""
+    """Return the token from the header, as any user's password (RFC 7617) or alone (RFC 6750); empty if none."""
     scheme, _, given = authorization.partition(" ")
     raw = given.strip().encode("latin-1", "replace")
     match scheme.lower():

@@ -78,8 +78,7 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
 
 
 class Exchange:
-    """A request and its response, errors included: sets the headers of every response, drops the body of one to HEAD,
-    and measures what was sent."""
+    """A request and its response: sets the headers of every response, drops the body of one to HEAD, measures it."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope, self._receive, self._send = scope, receive, send
@@ -230,8 +229,7 @@ Key = tuple[bytes, str]
 
 @dataclass(frozen=True, slots=True)
 class SentResponse:
-    """A response as it was sent. `route` and, for a search, `outcome` label the metrics; `note` is the record for
-    maintainers, where recording is on."""
+    """A response as sent. `route` and, for a search, `outcome` label the metrics; `note` is for maintainers."""
 
     headers: RawHeaders
     body: bytes
@@ -242,8 +240,7 @@ class SentResponse:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Serves repeated searches and entry requests from the cache and caches the other responses, except those given
-    while search falls back to words only."""
+    """Caches searches and entries and serves them again, except those given while search falls back to words only."""
 
     app: ASGIApp
 
@@ -289,8 +286,7 @@ class Repeats:
 
 
 def _is_kept(headers: Headers, size: int) -> bool:
-    """Return whether a response whose last chunk has `size` bytes is complete (not chunked), small and the same for
-    everybody."""
+    """Return whether a response whose last chunk has `size` bytes is complete, small and the same for everybody."""
     is_whole = headers.get("content-length") == str(size) and size <= LARGEST
     return is_whole and headers.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in headers
 

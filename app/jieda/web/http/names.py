@@ -18,8 +18,7 @@ def parse_host(host: str) -> str:
 
 
 def covers(pattern: str, name: str) -> bool:
-    """Return whether a pattern of JIEDA_ALLOWED_HOSTS matches; `*.example.com` covers all subdomains, `*`
-    everything."""
+    """Return whether a pattern of JIEDA_ALLOWED_HOSTS matches: `*.example.com` any subdomain, `*` everything."""
     pattern = pattern.lower()
     return name.endswith(pattern[1:]) if pattern.startswith("*.") else pattern in {name, "*"}
 
@@ -41,8 +40,7 @@ def is_our_host(host: str, settings: Settings) -> bool:
 
 
 def is_our_origin(origin: str | None, settings: Settings) -> bool:
-    """Return whether the page that sends a request, if any, is ours or local; `*` does not admit pages of every
-    site."""
+    """Return whether the page that sends a request, if any, is ours or local; `*` does not admit every site's pages."""
     scheme, separator, host = (origin or "").partition("://")
     return origin is None or (
         bool(separator) and scheme in {"http", "https"} and _is_own_name(host, settings)

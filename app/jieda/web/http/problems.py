@@ -58,8 +58,7 @@ class FieldError:
 
 @dataclass(eq=False)
 class HttpProblem(Exception):
-    """An error response before translation: `key` names the title, `key.detail` the sentence. A handler raises it to
-    refuse a request; it is no server error."""
+    """A refusal or error response before translation: `key` names the title, `key.detail` the sentence."""
 
     status: int
     key: str

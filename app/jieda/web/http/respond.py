@@ -114,8 +114,7 @@ def chosen_language(cookies: Mapping[str, str]) -> Language | None:
 
 
 def chosen_cookies(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return names and values of the cookies for the choices in a form, without invalid ones. An empty value clears a
-    choice."""
+    """Return names and values of the cookies for the valid choices in a form. An empty value clears a choice."""
     asked = {LANGUAGE_COOKIE: fields.get("lang", ""), THEME_COOKIE: fields.get("theme", "")}
     allowed: dict[str, set[str]] = {LANGUAGE_COOKIE: set(Language), THEME_COOKIE: set(Theme)}
     found = {name: value for name, value in asked.items() if value in allowed[name]}
@@ -213,8 +212,7 @@ class AnswerCache:
         self._kept: ByteCache[Hashable, tuple[Any, int]]
 
     def get(self, snapshot: Snapshot, key: Hashable) -> Any:
-        """Return the response cached for a key, or None. `snapshot` is the one being served; responses of another are
-        dropped."""
+        """Return the response cached for a key, or None; those of another snapshot than the served one are dropped."""
         if not self._is_of(snapshot):
             self._of, self._kept = ref(snapshot), ByteCache(self.room, itemgetter(1))
         found = self._kept.find(key)

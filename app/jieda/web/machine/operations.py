@@ -52,8 +52,7 @@ async def readyz(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Send Prometheus metrics of all workers to permitted clients: they hold no secrets, but reveal the traffic and
-    which entries fail."""
+    """Send Prometheus metrics of all workers to permitted clients: they reveal the traffic and which entries fail."""
     site = site_of(request)
     if not is_among(client_address(request.scope), site.settings.metrics):
         raise HttpProblem(403, "problem.metrics_closed")

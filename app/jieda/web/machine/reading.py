@@ -1,5 +1,4 @@
-"""Texts for programs that read the site: feed, sitemap, llms files, OpenSearch description. All depend on the
-generation only."""
+"""Texts for programs that read the site: feed, sitemap, llms files, OpenSearch. All depend on the generation only."""
 
 import re
 from collections.abc import Callable, Iterator

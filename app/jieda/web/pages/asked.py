@@ -67,8 +67,7 @@ async def show_asked(request: Request) -> Response:
 
 
 def asked_page(context: PageContext, key: str, found: AwaitedAnswer | None) -> str:
-    """Render the page. Without words, it says why nothing is kept under `key`; sending the key withdraws the
-    question."""
+    """Render the page, or why nothing is kept under `key`; sending the key withdraws the question."""
     t, days = context.t, context.site.settings.gaps_days
     if found is None:
         status, note = t("asked.gone"), t("asked.gone_text", count=days)

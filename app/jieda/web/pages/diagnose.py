@@ -112,8 +112,7 @@ def _words(query: str) -> Iterator[str]:
 
 
 def _framework_to_keep(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> tuple[str, str] | None:
-    """Return the framework and version found in the log, as a form sends them and by name; None where they are
-    remembered already."""
+    """Return framework and version found in the log, as a form sends them and by name; None if remembered already."""
     framework = paste.framework or diagnosis.framework
     if framework not in context.library.taxonomy.framework or diagnosis.asks:
         return None
@@ -206,6 +205,5 @@ def _with_diagnosis(context: PageContext, paste: Paste, found: Diagnosed, *, pla
 
 
 def is_plain_form(request: Request) -> bool:
-    """Return whether the browser shows the response as a new page: our script requests one media type and inserts it
-    itself."""
+    """Return whether the browser shows the response as a new page: our script asks for one media type."""
     return request.headers.get("accept", "").startswith("text/html,")

@@ -181,8 +181,7 @@ async def show_entry(request: Request) -> Response:
 
 
 async def show_page(request: Request, context: PageContext, wanted: str) -> Response:
-    """Show the page of an entry, cached by all that it depends on besides the snapshot: readers whose browsers send
-    different headers share it."""
+    """Show an entry, cached by all that it depends on: readers whose browsers send different headers share it."""
     cache, service, voted = context.site.cache, context.site.service, previous_vote(request)
     reader = (context.lang, context.theme, context.chosen, context.version, voted)
     key = ("entry", wanted, context.urls.base_url, *reader)

@@ -42,8 +42,7 @@ class Alternate:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Metadata of a page. `languages` are those in which it has an address of its own; `kind` is its Open Graph
-    type."""
+    """Metadata of a page. `languages`: those in which it has an address of its own; `kind`: its Open Graph type."""
 
     name: str
     """The page's name for style sheets: `home`, `search`, `entry`, …"""
@@ -56,8 +55,7 @@ class Head:
     data: tuple[dict[str, object], ...] = ()
     canonical_lang: Language | None = None
     form: str = ""
-    """The id of the form that the switches send again where the page is the result of a form: its address alone would
-    show the page without that result."""
+    """The id of the form that the switches send again where the page is its result, which the address alone has not."""
 
 
 def render_page(context: PageContext, template: str, head: Head, **view: object) -> str:

@@ -74,8 +74,7 @@ async def show_maintenance(request: Request) -> Response:
 
 
 def maintain_page(context: PageContext, days: int) -> str:
-    """Render the page with the questions of the last `days`. Reads the store of feedback: call it off the event
-    loop."""
+    """Render the questions of the last `days`. Reads the store of feedback: call it off the event loop."""
     found = maintenance(context.site.service, context.served, days)
     lists = dict(_lists(context, found))
     # Shown although it is empty: nobody knows.

@@ -10,8 +10,7 @@ from jieda.web.http.respond import NO_STORE
 from jieda.web.pages.context import FORM_LIMIT, context_of, read_form, set_cookie
 
 VOTED = "jieda_voted"
-"""Cookie that prevents a second vote. Its path is the address of the entry, its value what was said: `yes`, `no`, or
-`why` where a reason was given."""
+"""Cookie that prevents a second vote on the entry of its path: `yes`, `no`, or `why` where a reason was given."""
 VOTES = frozenset({"yes", "no", "why"})
 REASONS = tuple(each for each in TriedOutcome if each is not TriedOutcome.SOLVED)
 VOTE = "vote"
@@ -19,8 +18,7 @@ VOTE = "vote"
 
 
 async def record_vote(request: Request) -> Response:
-    """Count whether an entry solved the reader's problem, once per session, then optionally the reason why not;
-    redirect back to it."""
+    """Count once per session whether an entry solved the problem, then optionally why not; redirect back to it."""
     context = await context_of(request)
     entry_id = "{framework}/{name}".format_map(request.path_params)
     if entry_id not in context.library:

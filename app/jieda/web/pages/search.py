@@ -210,8 +210,7 @@ def _half_overlap(one: Span, other: Span) -> bool:
 
 
 def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[str]:
-    """Return the texts as written in the query, adjacent Chinese matches joined, each with the equivalent that
-    matched."""
+    """Return the texts as in the query, adjacent Chinese matches joined, each with the equivalent that matched."""
     texts: list[str] = []
     last: Span = (-1, -1)
     for reason in sorted(reasons, key=lambda each: spans.get(each, (len(query), 0))):

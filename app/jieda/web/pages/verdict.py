@@ -33,8 +33,7 @@ WORD_PART = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MatchView:
-    """An entry that explains the log, with its edition. `lines` are those that support the match, each as HTML with
-    the matching parts marked."""
+    """An entry that explains the log. `lines`: those that support the match, as HTML with the matching parts marked."""
 
     row: ListedEntry
     title: Markup
@@ -64,8 +63,7 @@ def tied_rows(context: PageContext, diagnosis: Diagnosis) -> list[ListedEntry]:
 
 
 def near_row(context: PageContext, near: Near, log: str) -> tuple[ListedEntry, str]:
-    """Return a similar entry with the words it shares, or the framework it is written for; `log` is the framework or
-    program of the log."""
+    """Return a similar entry with the words it shares, or its framework where that of the log, `log`, is another."""
     row = entry_row(context, context.library.summary(near.entry.id))
     if near.foreign:
         name = context.name_of("framework", log)

@@ -61,8 +61,7 @@ def refuse_broken_content() -> Iterator[None]:
 
 
 async def review_form(context: PageContext, form: Form) -> Review | None:
-    """Review a draft; None where it has no id or no text. Raises TooBusy, and HttpProblem where content shared by all
-    entries is broken."""
+    """Review a draft; None without id or text. Raises TooBusy, and HttpProblem where shared content is broken."""
     draft = await draft_of(context, form)
     if not draft.is_named or not draft.texts:
         return None
@@ -166,8 +165,7 @@ async def edit(request: Request, context: PageContext, form: Form, fields: Mappi
 
 
 def edited_texts(form: Form, fields: Mapping[str, str]) -> Mapping[Language, str]:
-    """Return the texts of the editions, changed by the field that is named as the pressed button. Raises
-    AuthoringError."""
+    """Return the texts, changed by the field that is named as the pressed button. Raises AuthoringError."""
     do = fields["do"]
     value = fields.get(do, "").strip()
     if do == "kind":

@@ -82,8 +82,7 @@ MOST_ENTRIES = 2000
 LONGEST_ADDRESS = 8000
 """In characters: git hosts refuse longer URLs."""
 SCRIPT = re.compile(r"<script\b.*?</script>\n?", re.DOTALL)
-"""Removed from previews, where no script runs. All scripts are our own: entries have none, because their text is
-escaped."""
+"""Removed from previews, where no script runs. All are ours: the text of entries is escaped."""
 
 
 def workbench_page(
