@@ -1,11 +1,11 @@
 """Plans an import of the questions of all pages: ids, links between them, proposals, and changes since the last one."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.markdown.body import parse_page
@@ -42,15 +42,8 @@ MOST_NAMED = 3
 LEAST_ASKING = 0.5
 """Minimum share of titles that read like questions on a page not named for questions; it must have two or more."""
 
-T = TypeVar("T")
-
-
-class Progress(Protocol):
-    """Yields items and shows how many of them are done."""
-
-    def __call__(self, items: Sequence[T], /) -> Iterator[T]: ...
-
-
+Progress = Callable[[Sequence[Any]], Iterator[Any]]
+"""Yields items and shows how many of them are done."""
 Ids = Sequence[tuple[str, bool]]
 """For each candidate: its id, and whether the id is descriptive."""
 

@@ -31,14 +31,10 @@ class ReplayedBody(Response):
         self._body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = False
+        body = iter([{"type": "http.request", "body": self._body, "more_body": False}])
 
         async def received() -> Message:
-            nonlocal given
-            if given:
-                return await receive()
-            given = True
-            return {"type": "http.request", "body": self._body, "more_body": False}
+            return next(body, None) or await receive()
 
         async def uncached(message: Message) -> None:
             if message["type"] == "http.response.start":

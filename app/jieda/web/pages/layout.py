@@ -55,7 +55,8 @@ class Head:
     data: tuple[dict[str, object], ...] = ()
     canonical_lang: Language | None = None
     form: str = ""
-    """The id of the form that the switches send again where the page is its result, which the address alone has not."""
+    """The id of the form that the switches send again where the page is the result of a form: its address alone would
+    show the page without that result."""
 
 
 def render_page(context: PageContext, template: str, head: Head, **view: object) -> str:
