@@ -1,8 +1,8 @@
-"""Shared by commands that query: the client, and messages for invalid queries."""
+"""Shared by commands that query: the language, the client, and messages for invalid queries."""
 
 import asyncio
 import os
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,10 +11,34 @@ import click
 from jieda import api
 from jieda.client.local import Local
 from jieda.client.remote import Client, Remote
+from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
 from jieda.settings import Settings
 
 T = TypeVar("T")
+
+
+def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
+    """Create the option `--lang`; `default` names whose language is the default, `of` what the option applies to. It is
+    None if the default is not the terminal's and none is given."""
+
+    def parse(_context: click.Context, _option: click.Parameter, given: str | None) -> Language | None:
+        if given:
+            return Language(given)
+        return terminal_language() if default == "terminal" else None
+
+    return click.option(
+        "--lang",
+        callback=parse,
+        type=click.Choice([lang.value for lang in Language]),
+        help=f"Language of the {of}; by default the {default}'s.",
+    )
+
+
+def terminal_language() -> Language:
+    """Return Chinese where the environment says so, otherwise English."""
+    told = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return Language.ZH if told.lower().startswith("zh") else Language.EN
 
 
 def client_of(url: str, directories: tuple[Path, ...]) -> Client:

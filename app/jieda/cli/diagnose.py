@@ -10,8 +10,7 @@ from pathlib import Path
 
 import click
 
-from jieda.cli.asking import ask, local_client
-from jieda.cli.languages import lang_option
+from jieda.cli.asking import ask, lang_option, local_client
 from jieda.cli.running import FORMATS, content_option, run, url_option
 from jieda.cli.tail import Tail
 from jieda.client.local import Local

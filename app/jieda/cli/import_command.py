@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jieda.cli.asking import local_client
-from jieda.cli.languages import lang_option
+from jieda.cli.asking import lang_option, local_client
 from jieda.cli.running import content_option, print_json, run, writing
 from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, diagnose_threads, group_threads
 from jieda.content.authoring.writing import Create, carry_out

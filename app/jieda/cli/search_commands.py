@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from jieda.api import language_of
-from jieda.cli.asking import ask, client_of
-from jieda.cli.languages import lang_option
+from jieda.cli.asking import ask, client_of, lang_option
 from jieda.cli.running import content_option, run, url_option
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
