@@ -44,7 +44,6 @@ async def docs(request: Request) -> Response:
     vary = ("Accept-Language", "Cookie")
     page = render_page(
         context,
-        "docs.html",
         head,
         # Each after its description.
         commands=tuple(_example_commands(context)),

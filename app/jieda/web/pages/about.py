@@ -19,7 +19,6 @@ def about_page(context: PageContext) -> str:
     )
     return render_page(
         context,
-        "about.html",
         head,
         what=what,
         frameworks=tag_links(context, "framework"),
@@ -44,6 +43,4 @@ def error_page(request: Request, status: int, title: str, detail: str) -> str:
         here=context.urls.home,
         indexed=False,
     )
-    return render_page(
-        context, "error.html", head, status=status, title=title, detail=detail, hint=context.t(hint)
-    )
+    return render_page(context, head, status=status, title=title, detail=detail, hint=context.t(hint))

@@ -63,7 +63,6 @@ def agents_page(context: PageContext) -> str:
     head = Head("agents", t("agents.title"), t("agents.lead"), context.urls.agents)
     return render_page(
         context,
-        "agents.html",
         head,
         mcp=values["mcp"],
         # The MCP extra is installed.

@@ -93,4 +93,4 @@ def _page(context: PageContext, status: str, note: str, *, key: str, **view: obj
         here=lambda lang: context.urls.asked(lang, key),
         indexed=False,
     )
-    return render_page(context, "asked.html", head, status=status, note=note, key=key, **view)
+    return render_page(context, head, status=status, note=note, key=key, **view)

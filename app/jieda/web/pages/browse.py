@@ -57,7 +57,6 @@ def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, nu
     )
     return render_page(
         context,
-        "tag.html",
         head,
         crumbs=crumbs,
         facet=facet,
@@ -117,7 +116,6 @@ def entries_page(context: PageContext, found: Found) -> str:
     )
     return render_page(
         context,
-        "entries.html",
         head,
         total=len(listed),
         bar=filter_bar(context, request, found.answer, lambda _, filters: entries_url(filters)),

@@ -62,7 +62,6 @@ def diagnose_page(context: PageContext, paste: Paste | None = None) -> str:
     )
     return render_page(
         context,
-        "diagnose.html",
         head,
         form=FORM,
         paste=paste,

@@ -45,7 +45,6 @@ def entry_page(
     crumbs = (home, tag_link(context, "framework", entry.framework))
     return render_page(
         context,
-        "entry.html",
         _head(context, entry, edition, crumbs),
         entry=entry,
         edition=edition,

@@ -58,7 +58,6 @@ def home_page(context: PageContext) -> str:
     )
     return render_page(
         context,
-        "home.html",
         head,
         lead=lead,
         # The content's own, logs among them, or else questions of its entries.

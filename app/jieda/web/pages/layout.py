@@ -45,7 +45,7 @@ class Head:
     """Metadata of a page. `languages`: those in which it has an address of its own; `kind`: its Open Graph type."""
 
     name: str
-    """The page's name for style sheets: `home`, `search`, `entry`, …"""
+    """The page's name, for its template and style sheets: `home`, `search`, `entry`, …"""
     title: str
     description: str
     here: Here
@@ -59,11 +59,11 @@ class Head:
     show the page without that result."""
 
 
-def render_page(context: PageContext, template: str, head: Head, **view: object) -> str:
-    """Render a whole page as HTML. The template finds `view` and the `page` around it under these names, beside
-    functions for texts in the reader's language."""
+def render_page(context: PageContext, head: Head, **view: object) -> str:
+    """Render a whole page as HTML. Its template finds `view` and the `page` around it under these names, and functions
+    for texts in the reader's language."""
     return context.site.renderer.render(
-        template,
+        f"{head.name}.html",
         context.lang,
         t=context.t,
         day=context.day,

@@ -88,7 +88,6 @@ def maintain_page(context: PageContext, days: int) -> str:
     )
     return render_page(
         context,
-        "maintain.html",
         head,
         recorded=context.site.settings.gaps,
         unreadable=found.unreadable,

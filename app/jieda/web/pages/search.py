@@ -78,7 +78,6 @@ def search_page(context: PageContext, found: Found) -> str:
     above = {each.entry.id for each in known or diagnosis.matches} | {near.entry.id for near in foreign}
     return render_page(
         context,
-        "search.html",
         head,
         request=request,
         answer=found.answer,

@@ -94,7 +94,6 @@ def workbench_page(
     ranks, wordings = (review.ranks, review.wordings) if review else ((), {})
     return render_page(
         context,
-        "workbench.html",
         _head(context, form, started=started),
         started=started,
         form=form,
