@@ -51,6 +51,12 @@ def analyzer(analyzers: Analyzers) -> Analyzer:
     return analyzers.of(vocabulary.dictionary)
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    """The event loop that the server runs on."""
+    return "asyncio"
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Run a server with the shipped content, shared by all tests that change nothing."""

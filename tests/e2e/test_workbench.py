@@ -1,8 +1,6 @@
 """The workbench in a real browser: from a log that nobody explains to a served entry, and no text lost on the way."""
 
-import os
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,6 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.conftest import OpenPage, until
 from tests.e2e.test_accessibility import faults
+from tests.support.git import git
 from tests.support.inside import Inside
 from tests.support.small_content import edition, write
 
@@ -54,16 +53,6 @@ def open_bench(open_page: OpenPage, bench_server: Inside) -> Callable[..., Page]
         return open_page(bench_server.base + address, http_credentials=credentials, **options)
 
     return opened
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = {
-        f"GIT_{who}_{what}": "t@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-    run = subprocess.run(
-        ["git", *arguments], cwd=folder, env=os.environ | identity, capture_output=True, text=True, check=True
-    )
-    return run.stdout
 
 
 def status(page: Page) -> Locator:

@@ -27,12 +27,6 @@ EXEMPT = re.compile(r"/metrics|page=|offset=")
 """What counts the requests before it, and parts of lists that only many entries have."""
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """The event loop that the server runs on."""
-    return "asyncio"
-
-
 class Steps:
     """How many functions, ours and built in, have been called on one thread."""
 

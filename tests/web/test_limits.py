@@ -26,12 +26,6 @@ FEW = {"searches_per_minute": "5", "diagnoses_per_minute": "3", "pages_per_minut
 SEARCH = "/api/v1/search?q=oom"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """The event loop that the server runs on."""
-    return "asyncio"
-
-
 def application(folder: Path, **settings: str) -> FastAPI:
     return inside.application(folder, write(folder / "content", CONTENT), **settings)
 

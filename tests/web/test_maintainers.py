@@ -29,12 +29,6 @@ TOKEN = "geheim:Schlüssel-42"
 PAGE = "/en/desk"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """The event loop that the server runs on."""
-    return "asyncio"
-
-
 async def desk(request: Request) -> Response:
     """A page of the kind that the guard is for."""
     return await respond(request, "the desk", "text/html")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import jieda
-from tests.web.test_maintainers import anyio_backend, visiting  # noqa: F401 - a fixture
+from tests.web.test_maintainers import visiting
 
 pytestmark = [pytest.mark.quick, pytest.mark.anyio]
 

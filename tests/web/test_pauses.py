@@ -25,12 +25,6 @@ MANY_FAILURES = "ValueError: <<<<x\n" * 30_000
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    """The event loop that the server runs on."""
-    return "asyncio"
-
-
-@pytest.fixture
 def collector() -> Iterator[None]:
     """Leaves Python's collector and its threads as they were."""
     before, interval = gc.get_threshold(), sys.getswitchinterval()

@@ -56,9 +56,3 @@ async def test_a_failure_says_nothing_of_the_inside_and_is_logged_once(
     assert Path(__file__).name in message
     assert SECRET not in caplog.text
     assert logged[0].request_id == answer.headers["x-request-id"]  # type: ignore[attr-defined]
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """The event loop that the server runs on."""
-    return "asyncio"
