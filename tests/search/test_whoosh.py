@@ -13,8 +13,7 @@ from jieda.search.index.document import UPDATED, Document, document_of, zone_tex
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
 from jieda.search.weights import WEIGHTING
-from jieda.search.whoosh.index import WhooshIndex
-from jieda.search.whoosh.schema import BREAK, ID, TEXTS, AtomAnalyzer, schema_of
+from jieda.search.whoosh.index import BREAK, ID, TEXTS, AtomAnalyzer, WhooshIndex, schema_of
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, facet_values
 from whoosh import highlight, query, sorting

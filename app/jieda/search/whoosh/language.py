@@ -30,8 +30,7 @@ from jieda.analysis.words import is_function_word
 from jieda.han import HAN, has_han
 from jieda.search.answers import Operator
 from jieda.search.index.protocol import AdmittedDocuments, Scores
-from jieda.search.whoosh.index import WhooshIndex
-from jieda.search.whoosh.schema import TAGS, WHOLE
+from jieda.search.whoosh.index import TAGS, WHOLE, WhooshIndex
 from jieda.taxonomy import Taxonomy
 
 NAMES: Mapping[str, tuple[str, ...]] = {
