@@ -28,12 +28,11 @@ from jieda.content.library import Library
 from jieda.content.read.load import load_library
 from jieda.evaluation.figures import Judged, display_language, rank_of
 from jieda.search.answers import SearchRequest
-from jieda.search.index.document import build_documents
+from jieda.search.index.document import build_documents, with_meaning
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.embedder import embedder as installed
-from jieda.search.meaning.sayings import with_meaning
 from jieda.search.searcher import Searcher
 from jieda.search.translation import Dictionary, open_dictionary
 from jieda.search.weights import WEIGHTING

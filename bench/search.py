@@ -29,12 +29,11 @@ from jieda.content.read.load import load_library
 from jieda.entry import Summary
 from jieda.evaluation.figures import read_judged
 from jieda.search.answers import SearchRequest
-from jieda.search.index.document import ZONES, Document, build_documents
+from jieda.search.index.document import ZONES, Document, build_documents, with_meaning
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.embedder import embedder as installed
-from jieda.search.meaning.sayings import with_meaning
 from jieda.search.query.parser import QueryParser
 from jieda.search.query.words import Query
 from jieda.search.rank.ranker import Ranker

@@ -315,7 +315,7 @@ def test_whoever_wants_a_verdict_asks_the_one_judgement() -> None:
         and isinstance(node.value, ast.Name | ast.Attribute)
         and "diagnoser" in ast.dump(node)
     }
-    behalf = ("diagnose", "judge", "log_process")
+    behalf = ("diagnose", "judge", "service")
     assert asking == {f"app/jieda/usecases/{name}.py" for name in behalf}
 
 

@@ -1,7 +1,6 @@
 """How a log is laid out for reading: whose lines they are, and where each failure is told."""
 
-from jieda.log.layout import layout_of
-from jieda.log.traceback import parse
+from jieda.log.traceback import layout_of, parse
 
 from tests.log.reading import FORMATS
 

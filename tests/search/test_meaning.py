@@ -10,9 +10,9 @@ import pytest
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.load import load_library
 from jieda.search.answers import ReasonType
+from jieda.search.index.document import standalone_sentences
 from jieda.search.meaning.embedder import FIRST_REST, Embedder, Meaning, Vectors
 from jieda.search.meaning.embedder import embedder as installed
-from jieda.search.meaning.sayings import standalone_sentences
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 from jieda.snapshot.watch.follow import Follower

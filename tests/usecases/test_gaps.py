@@ -22,7 +22,7 @@ from jieda.feedback import (
     today,
 )
 from jieda.snapshot.snapshot import Snapshot
-from jieda.usecases.gaps.grouping import GapGroup, group_gaps
+from jieda.usecases.gaps.maintenance import GapGroup, group_gaps
 from jieda.usecases.gaps.recorder import Waiting
 
 END = float("inf")

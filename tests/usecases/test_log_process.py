@@ -9,7 +9,6 @@ import pytest
 from jieda.entry import Language
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
-from jieda.usecases import log_process
 from jieda.usecases.diagnose import explain
 from jieda.usecases.service import LARGE_LOG, Service
 
@@ -49,6 +48,6 @@ def test_the_answer_is_the_same_whatever_becomes_of_the_process(
     process.kill()
     process.join()
     assert elsewhere.explain(question, service.knowledge) == here
-    monkeypatch.setattr(log_process, "SECONDS_TO_EXPLAIN", 0.0)
+    monkeypatch.setattr("jieda.usecases.service.SECONDS_TO_EXPLAIN", 0.0)
     assert explain(service, snapshot, LOG, Language.EN, "") == here
     assert multiprocessing.active_children() == []

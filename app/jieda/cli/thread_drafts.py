@@ -18,8 +18,7 @@ from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.diagnosis.facts import WordReader
-from jieda.drafting.doubts import Doubt, doubt, doubt_guess
-from jieda.drafting.guesses import SlugAllocator, finders_of, shape_of
+from jieda.drafting.guesses import Doubt, SlugAllocator, doubt, doubt_guess, finders_of, shape_of
 from jieda.entry import Kind, Sample, Source
 from jieda.importing.plan import Progress
 from jieda.importing.threads import Comment, Thread, solution
@@ -29,7 +28,7 @@ from jieda.signature import compile_signature_line
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Filters
 from jieda.usecases.from_log import MOST_NAMED, clues_of, draft_files
-from jieda.usecases.gaps.grouping import ALIKE, meaning
+from jieda.usecases.gaps.maintenance import ALIKE, meaning
 from jieda.usecases.judge import judge, search_and_judge
 from jieda.usecases.secrets import masked_for_others
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from jieda.entry import Edition, Entry
-from jieda.log.layout import NO_LAYOUT, LogLayout
+from jieda.log.traceback import NO_LAYOUT, LogLayout
 
 
 class Confidence(StrEnum):

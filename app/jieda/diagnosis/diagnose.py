@@ -33,9 +33,8 @@ from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
 from jieda.entry import Entry, Language, Signature
 from jieda.log.formats import compile_formats
-from jieda.log.layout import layout_of
 from jieda.log.lines import physical_lines, strip_codes
-from jieda.log.traceback import ParsedLog, find_passages, parse
+from jieda.log.traceback import ParsedLog, find_passages, layout_of, parse
 from jieda.versions import Packages, doubtful_version
 
 MOST_LINES = 8

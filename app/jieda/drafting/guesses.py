@@ -1,17 +1,24 @@
-"""Guesses slug, signatures and tags of a new entry from titles, answers and lines of a log."""
+"""Guesses slug, signatures and tags of a new entry from titles, answers and lines of a log; and doubts, the choices
+that an import could not make, written in the language of the draft: `jieda check` reports each until it is removed.
+
+Texts of doubts are in the locales, by rule. The rule precedes the text, as in the problems that `jieda check` finds.
+"""
 
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import count
 
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import TokenKind
 from jieda.content.markdown.body import SourceBlock, parse_page
 from jieda.content.read.corpus import Corpus
-from jieda.entry import Sample
+from jieda.entry import Language, Sample
 from jieda.han import EAST_ASIAN, has_han
+from jieda.locales.translations import Translations
 from jieda.signature import SignatureSyntaxError, compile_signature_line
 from jieda.taxonomy import Tag
 
@@ -234,3 +241,38 @@ def finders_of(corpus: Corpus, analyzer: Analyzer) -> tuple[TagFinder, TagFinder
                 known[tag].append(file.front.title)
     taxonomy = corpus.taxonomy
     return TagFinder(taxonomy.topic, topics, analyzer), TagFinder(taxonomy.error_type, types, analyzer)
+
+
+MAX_CHARS = 300
+
+VARIANTS = re.compile(r"-(?:from-log|from-threads|if-none)$")
+"""Suffix of a rule whose text differs: for entries made from a log or from threads instead of a page, or where nothing
+was guessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A choice that a person has to review; `values` fill its text."""
+
+    rule: str
+    values: tuple[tuple[str, str], ...] = ()
+
+    def say(self, lang: Language) -> str:
+        """Return rule and text in one line."""
+        text = f"{VARIANTS.sub('', self.rule)}: {_texts().translate(lang, f'doubt.{self.rule}', **dict(self.values))}"
+        return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
+
+
+@cache
+def _texts() -> Translations:
+    return Translations.load()
+
+
+def doubt(rule: str, **values: object) -> Doubt:
+    """Create a doubt of a rule."""
+    return Doubt(rule, tuple((name, str(value)) for name, value in values.items()))
+
+
+def doubt_guess(rule: str, names: Sequence[str]) -> Doubt:
+    """Create a doubt about what was guessed, which may be nothing."""
+    return doubt(rule, names=", ".join(names)) if names else doubt(f"{rule}-if-none")

@@ -15,11 +15,10 @@ from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.search.answers import SearchAnswer, SearchRequest
-from jieda.search.index.document import Document, build_documents
+from jieda.search.index.document import Document, build_documents, with_meaning
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Embedder
-from jieda.search.meaning.sayings import with_meaning
 from jieda.search.searcher import Searcher
 from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.builder import Builder

@@ -13,8 +13,7 @@ from jieda.content.markdown.links import slug
 from jieda.content.read.corpus import Corpus
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
-from jieda.drafting.doubts import doubt
-from jieda.drafting.guesses import SlugAllocator, finders_of
+from jieda.drafting.guesses import SlugAllocator, doubt, finders_of
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.importing.outline import ASKING

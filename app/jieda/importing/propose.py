@@ -11,8 +11,7 @@ from jieda.content.authoring.edition_text import edition_text
 from jieda.content.markdown.body import parse_body
 from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.parse import edition_digest
-from jieda.drafting.doubts import Doubt, doubt, doubt_guess
-from jieda.drafting.guesses import TagFinder, propose_signatures
+from jieda.drafting.guesses import Doubt, TagFinder, doubt, doubt_guess, propose_signatures
 from jieda.entry import Kind, Language, Sample, Signature, Source
 from jieda.importing.body import PageAnswer, compose, read_answer
 from jieda.importing.pairing import BilingualQuestion

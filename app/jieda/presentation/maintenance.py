@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from jieda.entry import Language, Summary
 from jieda.feedback import GapOutcome
-from jieda.usecases.gaps.grouping import GapGroup
-from jieda.usecases.gaps.maintenance import UNVERIFIED_DAYS, Maintenance
+from jieda.usecases.gaps.maintenance import UNVERIFIED_DAYS, GapGroup, Maintenance
 
 WIDTH = 100
 """Characters printed of a gap."""

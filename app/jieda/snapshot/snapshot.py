@@ -16,10 +16,10 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
 from jieda.content.read.corpus import SampleFile
 from jieda.content.read.directory import content_hash
-from jieda.content.read.history import Change
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import BackgroundFacts, CountedWords, DiagnosisData, WordReader, background_words
 from jieda.entry import Language, Sample
+from jieda.git import Change
 from jieda.log_knowledge import Background
 from jieda.search.answers import SearchRequest
 from jieda.search.completion import Completer

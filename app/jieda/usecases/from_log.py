@@ -13,8 +13,15 @@ from jieda.content.authoring.writing import Create
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis
-from jieda.drafting.doubts import Doubt, doubt, doubt_guess
-from jieda.drafting.guesses import SlugAllocator, finders_of, signatures_of, words_of
+from jieda.drafting.guesses import (
+    Doubt,
+    SlugAllocator,
+    doubt,
+    doubt_guess,
+    finders_of,
+    signatures_of,
+    words_of,
+)
 from jieda.entry import Language, Sample
 from jieda.errors import AuthoringError
 from jieda.log.formats import compile_formats

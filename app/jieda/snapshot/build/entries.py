@@ -18,9 +18,8 @@ from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Background
 from jieda.progress import with_progress
 from jieda.search.completion import entry_candidates
-from jieda.search.index.document import document_of
+from jieda.search.index.document import document_of, meaning_of
 from jieda.search.meaning.embedder import Embedder, NotEmbedded
-from jieda.search.meaning.sayings import meaning_of
 from jieda.search.snippet import lines_of, places_of
 from jieda.snapshot.build.files import BuildResources, read_again, read_unchanged, sample_text
 from jieda.snapshot.snapshot import Analyzers

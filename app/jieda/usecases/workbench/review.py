@@ -27,8 +27,7 @@ from jieda.usecases.entries import ReadEntry
 from jieda.usecases.judge import judge, search_and_judge
 from jieda.usecases.secrets import masked
 from jieda.usecases.service import Service
-from jieda.usecases.workbench.desk import Desk, LoadedContent
-from jieda.usecases.workbench.draft import Draft, where_of
+from jieda.usecases.workbench.desk import Desk, Draft, LoadedContent, where_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,15 +24,20 @@ from jieda.usecases.workbench.desk import (
     CommitRequest,
     Committed,
     Conflict,
+    Draft,
     OpenedEdition,
     Uncommitted,
+    agreed,
     draft_from_gap,
     draft_from_log,
     empty_draft,
     patch,
+    tidied,
+    with_kind,
+    with_tag,
+    with_wording,
     write,
 )
-from jieda.usecases.workbench.draft import Draft, agreed, tidied, with_kind, with_tag, with_wording
 from jieda.usecases.workbench.review import Review, review
 from jieda.web.http.maintainers import user_of
 from jieda.web.http.problems import FieldError, HttpProblem

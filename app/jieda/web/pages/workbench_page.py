@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from jieda.content.authoring.source_text import values_of
-from jieda.content.read.history import WordPiece, blocks_between
 from jieda.entry import Kind, Language, Problem
+from jieda.git import WordPiece, blocks_between
 from jieda.presentation.problem_text import problem_text
 from jieda.presentation.urls import fill_in
 from jieda.usecases.entries import ReadEntry
-from jieda.usecases.workbench.desk import OpenedEdition
-from jieda.usecases.workbench.draft import where_of
+from jieda.usecases.workbench.desk import OpenedEdition, where_of
 from jieda.usecases.workbench.review import Review
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.entry import edit_address, entry_page
