@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from jieda.cluster.bodies import Shape
 from jieda.cluster.client import Cluster
-from jieda.cluster.engine import LeanDocuments
 from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes
 from jieda.cluster.node import Access
@@ -39,7 +38,7 @@ def loaded(documents: Sequence[Document], folder: Path, **options: int) -> Itera
     indexes = Indexes(cluster, "test", Shape(1, 0))
     name = indexes.name_of(secrets.token_hex(8))
     by_id = {one.id: one for one in documents}
-    update_index(folder, None, LeanDocuments(by_id), (), ())
+    update_index(folder, None, by_id, (), ())
     write_index_name(folder, name)
     indexes.fill(name, WantedIndex("", by_id, (), ()), "", lambda: None)
     try:

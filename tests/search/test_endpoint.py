@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from jieda.search.meaning.embedder import Embedder, NotEmbedded, embedder
-from jieda.search.meaning.endpoint import EndpointEmbedder, ModelEndpoint
+from jieda.search.meaning.endpoint import EndpointEmbedder
+from jieda.settings import Settings
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 from jieda.snapshot.watch.follow import Follower
@@ -46,8 +47,17 @@ def content(tmp_path: Path) -> Path:
 
 
 def asking(server: EncoderServer, **given: object) -> EndpointEmbedder:
-    options: dict[str, object] = {"model": "ours", "key": KEY, "query": "query:", "passage": "passage:"}
-    return EndpointEmbedder(ModelEndpoint(server.url, **(options | given)))  # type: ignore[arg-type]
+    options = {
+        "url": server.url,
+        "model": "ours",
+        "key": KEY,
+        "query": "query:",
+        "passage": "passage:",
+        **given,
+    }
+    return EndpointEmbedder(
+        Settings.load({f"JIEDA_EMBEDDINGS_{name.upper()}": str(value) for name, value in options.items()})
+    )
 
 
 def built(content: Path, data: Path, made: Embedder) -> Snapshot:

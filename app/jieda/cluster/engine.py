@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -19,7 +18,6 @@ from jieda.cluster.index import ClusterIndex, read_index_name, write_index_name
 from jieda.cluster.indexes import Indexes
 from jieda.cluster.node import Access, Credentials, Signer
 from jieda.errors import ClusterUnavailable, IndexUnreadable, SettingsError
-from jieda.search.index.document import Document
 from jieda.search.index.writer import update_index
 from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
@@ -158,7 +156,7 @@ class ClusterEngine:
     def update(
         self, data: Path, target: Path, previous: Path | None, wanted: WantedIndex, pause: Callable[[], None]
     ) -> None:
-        update_index(target, previous, LeanDocuments(wanted.documents), wanted.changed, wanted.removed)
+        update_index(target, previous, wanted.documents, wanted.changed, wanted.removed)
         index = self._indexes.name_of(wanted.digest)
         write_index_name(target, index)
         with hold_lease(self._cluster, self._lock, pause) as lease:
@@ -191,19 +189,3 @@ def _index_of(directory: Path | None) -> str:
     with suppress(IndexUnreadable):
         return read_index_name(directory) if directory else ""
     return ""
-
-
-class LeanDocuments(Mapping[str, Document]):
-    """Documents without vectors, which an index that a cluster searches does not need."""
-
-    def __init__(self, documents: Mapping[str, Document]) -> None:
-        self._documents = documents
-
-    def __getitem__(self, document_id: str) -> Document:
-        return replace(self._documents[document_id], meaning=None)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._documents)
-
-    def __len__(self) -> int:
-        return len(self._documents)

@@ -138,17 +138,7 @@ def embedder_of(settings: Settings) -> Embedder | None:
     """Return the configured embedder: a server's model, the installed encoder, or None."""
     if not (settings.semantic and settings.embeddings_url):
         return embedder(settings.data, wanted=settings.semantic)
-    door = import_module("jieda.search.meaning.endpoint")
-    endpoint = door.ModelEndpoint(
-        settings.embeddings_url,
-        settings.embeddings_model,
-        settings.embeddings_key,
-        settings.embeddings_query,
-        settings.embeddings_passage,
-        settings.embeddings_batch,
-        settings.embeddings_timeout,
-    )
-    made: Embedder = door.EndpointEmbedder(endpoint)
+    made: Embedder = import_module("jieda.search.meaning.endpoint").EndpointEmbedder(settings)
     return made
 
 

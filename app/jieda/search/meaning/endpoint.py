@@ -8,7 +8,6 @@ import json
 import ssl
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 import numpy as np
 
 from jieda.search.meaning.embedder import NotEmbedded, Vectors
+from jieda.settings import Settings
 
 LARGEST = 64 << 20
 """Most bytes read of an answer."""
@@ -26,46 +26,33 @@ FOR_PASSAGES = 10
 """Factor of the timeout for a batch of passages; for a query somebody is waiting."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ModelEndpoint:
-    """Address and parameters of a model: `query` and `passage` are the prefixes that it wants before such texts,
-    `batch` the most texts per request, `timeout` the seconds for each step of a request for a query."""
-
-    url: str
-    model: str = ""
-    key: str = ""
-    query: str = ""
-    passage: str = ""
-    batch: int = 32
-    timeout: float = 2.0
-
-    def __repr__(self) -> str:
-        return f"Endpoint of {self.model or 'a model'}"
-
-
 class EndpointEmbedder:
     """Implements `embedder.Embedder`. Redirects are not followed."""
 
     waits = True
     measured = False
 
-    def __init__(self, endpoint: ModelEndpoint) -> None:
-        self._endpoint = endpoint
-        self._parts = urlsplit(endpoint.url)
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._parts = urlsplit(settings.embeddings_url)
         self._tls = ssl.create_default_context() if self._parts.scheme == "https" else None
         # Without a model name only the address identifies the model.
-        self.name = f"{endpoint.model or endpoint.url} {endpoint.passage}"
+        model = settings.embeddings_model or settings.embeddings_url
+        self.name = f"{model} {settings.embeddings_passage}"
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
         """Return a vector of length 1 for each text. Raises NotEmbedded."""
-        prefix = self._endpoint.query if asked else self._endpoint.passage
-        timeout = self._endpoint.timeout * (1 if asked else FOR_PASSAGES)
+        settings = self._settings
+        prefix = settings.embeddings_query if asked else settings.embeddings_passage
+        timeout = settings.embeddings_timeout * (1 if asked else FOR_PASSAGES)
         sent = [f"{prefix} {text[:LONGEST]}" if prefix else text[:LONGEST] for text in texts]
-        starts = range(0, len(sent), self._endpoint.batch)
-        return np.concatenate([self._batch(sent[at : at + self._endpoint.batch], timeout) for at in starts])
+        size = settings.embeddings_batch
+        return np.concatenate(
+            [self._batch(sent[at : at + size], timeout) for at in range(0, len(sent), size)]
+        )
 
-    def _batch(self, texts: Sequence[str], timeout: float) -> Vectors:
-        answer = self._ask({"model": self._endpoint.model, "input": texts}, timeout)
+    def _batch(self, texts: Sequence[str], timeout: int) -> Vectors:
+        answer = self._ask({"model": self._settings.embeddings_model, "input": texts}, timeout)
         try:
             rows = sorted(answer["data"], key=lambda row: int(row["index"]))
             vectors: Vectors = np.array([row["embedding"] for row in rows], np.float32)
@@ -77,15 +64,14 @@ class EndpointEmbedder:
         vectors /= lengths
         return vectors
 
-    def _ask(self, body: dict[str, object], timeout: float) -> Any:
+    def _ask(self, body: dict[str, object], timeout: int) -> Any:
         """Return the decoded answer to a POST. Raises NotEmbedded."""
         target = urlunsplit(("", "", self._parts.path, self._parts.query, ""))
-        key = {"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}
+        key = self._settings.embeddings_key
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
         try:
             with closing(self._connect(timeout)) as connection:
-                connection.request(
-                    "POST", target, json.dumps(body), {"Content-Type": "application/json", **key}
-                )
+                connection.request("POST", target, json.dumps(body), headers)
                 response = connection.getresponse()
                 content = response.read(LARGEST)
         except (OSError, HTTPException) as error:
@@ -97,7 +83,7 @@ class EndpointEmbedder:
         except ValueError as error:
             raise NotEmbedded("its server returned something other than JSON") from error
 
-    def _connect(self, timeout: float) -> HTTPConnection:
+    def _connect(self, timeout: int) -> HTTPConnection:
         host, port = self._parts.hostname or "", self._parts.port
         if self._tls:
             return HTTPSConnection(host, port, timeout=timeout, context=self._tls)
