@@ -24,9 +24,9 @@ from jieda.diagnosis import model, origin, scoring
 from jieda.diagnosis.answers import Confidence, Diagnosis
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import WordReader
-from jieda.entry import Entry, Language
+from jieda.entry import Entry, Language, Sample
 from jieda.evaluation.figures import DIAGNOSED_KINDS, Judged, read_judged
-from jieda.log_knowledge import Background, LogKnowledge
+from jieda.log_knowledge import LogKnowledge
 from jieda.signature import literal_text
 
 from bench.made import collect
@@ -125,7 +125,7 @@ def left_out() -> None:
     library = load_library([ROOT / "content"])
     analyzer = Analyzer(library.dictionary)
     read = WordReader(analyzer, Glossary(library.glossary, analyzer))
-    logs = library.background()
+    logs = library.samples("")
     sure = 0
     for log in logs:
         others = [each for each in logs if each is not log]
@@ -142,10 +142,10 @@ def report(files: Sequence[Path]) -> None:
     analyzer = Analyzer(library.dictionary)
     read = WordReader(analyzer, Glossary(library.glossary, analyzer))
 
-    def made(knowledge: LogKnowledge, background: Sequence[Background]) -> Diagnoser:
+    def made(knowledge: LogKnowledge, background: Sequence[Sample]) -> Diagnoser:
         return Diagnoser(library, collect(library, read, knowledge, background), read)
 
-    whole = made(library.log_knowledge, library.background())
+    whole = made(library.log_knowledge, library.samples(""))
     texts = [(entry.id, (), words(analyzer, text_of(entry))) for entry in library.entries.values()]
     asked = {name: make(texts, 1.0) for name, make in PEERS.items()}
 

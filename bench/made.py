@@ -15,14 +15,13 @@ from jieda.diagnosis.facts import (
     DiagnosisData,
     FactReader,
     WordReader,
-    background_words,
     count_signatures,
     event_finder,
 )
-from jieda.entry import Signature
+from jieda.entry import Sample, Signature
 from jieda.evaluation.figures import build_index
 from jieda.log.formats import compile_formats
-from jieda.log_knowledge import Background, LogKnowledge
+from jieda.log_knowledge import LogKnowledge
 from jieda.search.completion import (
     CompletionCandidate,
     completion_arrays,
@@ -49,24 +48,26 @@ def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
 
 
 def collect(
-    library: Library, words: WordReader, knowledge: LogKnowledge, background: Sequence[Background]
+    library: Library, words: WordReader, knowledge: LogKnowledge, background: Sequence[Sample]
 ) -> DiagnosisData:
     """Return the facts of a whole library: for commands, measurements and tests."""
     reader = FactReader(words, compile_formats(knowledge.failures))
     samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
-    entries = [reader.entry(entry, samples.get(entry.id, ())) for entry in library.entries.values()]
-    holders: dict[str, Sequence[Signature]] = {each.entry_id: each.signatures for each in entries}
+    entries = library.entries
+    holders: dict[str, Sequence[Signature]] = {id_: entry.signatures for id_, entry in entries.items()}
     find = event_finder(chain.from_iterable(holders.values()), reader.formats)
     own = ((id_, find(log)) for id_, logs in samples.items() if id_ in holders for log in logs)
     counts = count_signatures(holders, own, (find(log.text) for log in background))
     return DiagnosisData(
         knowledge,
         signatures=holders,
-        samples={each.entry_id: each.samples for each in entries},
-        words=CountedWords({each.entry_id: each.words for each in entries}),
-        background=background_words(map(reader.background, background)),
+        samples={id_: len(logs) for id_, logs in samples.items()},
+        words=CountedWords({id_: reader.entry(each, samples.get(id_, ())) for id_, each in entries.items()}),
+        background=CountedWords(
+            {str(log.path): dict.fromkeys(reader.background(log.text), 1) for log in background}
+        ),
         counts=counts,
-        anywhere=frozenset(each.entry_id for each in entries if each.anywhere),
+        anywhere=frozenset(id_ for id_, entry in entries.items() if entry.applies_anywhere),
     )
 
 
@@ -84,7 +85,7 @@ def build_snapshot(
     glossary = Glossary(library.glossary, analyzer)
     index = build_index(folder, library, build_documents(library, analyzer, glossary), embedder)
     words = WordReader(analyzer, glossary)
-    known = collect(library, words, library.log_knowledge, library.background())
+    known = collect(library, words, library.log_knowledge, library.samples(""))
     searcher = Searcher(
         library,
         index,

@@ -93,7 +93,6 @@ def library_of(shipped: Library, count: int) -> Library:
         images={},
         sampled=frozenset(),
         read_samples=lambda _: (),
-        background=tuple,
         digest=shipped.digest,
     )
 

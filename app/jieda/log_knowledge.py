@@ -99,14 +99,6 @@ class Failures:
 
 
 @dataclass(frozen=True, slots=True)
-class Background:
-    """A log that no entry explains, of a healthy or foreign program."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class LogKnowledge:
     """Programs and formats of failures, merged over the content directories."""
 

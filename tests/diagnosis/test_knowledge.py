@@ -125,7 +125,7 @@ def test_background_logs_of_all_directories_count_and_the_last_of_a_name(tmp_pat
         for name in names:
             log = directory / "background" / f"{name}.log"
             log.write_text(f"{name} of the {directory.name} is warm\n", encoding="utf-8")
-    found = [each.text.strip() for each in load_library([OPERATIONS, first, second]).background()]
+    found = [each.text.strip() for each in load_library([OPERATIONS, first, second]).samples("")]
     ours = [text for text in found if text.endswith("is warm")]
     assert ours == [
         "boiler of the first is warm",
@@ -159,7 +159,7 @@ def test_another_field_is_diagnosed_as_well_as_ours() -> None:
     library = load_library([OPERATIONS])
     analyzer = Analyzer(library.dictionary)
     words = WordReader(analyzer, Glossary(library.glossary, analyzer))
-    facts = collect(library, words, library.log_knowledge, library.background())
+    facts = collect(library, words, library.log_knowledge, library.samples(""))
     diagnoser = Diagnoser(library, facts, words)
     answers = [
         (judged, diagnoser.diagnose(judged.query, Language.EN))

@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jieda.diagnosis.facts import DiagnosisFacts
 from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.segment import read_manifest
@@ -179,8 +178,7 @@ def test_segments_of_one_size_are_merged_when_there_are_enough(
 @given(documents())
 def test_a_document_that_is_kept_is_read_as_it_was(held: list[Document]) -> None:
     for one in held:
-        facts = DiagnosisFacts(one.id, (), one.diagnosis_terms, 0)
-        read = document_from(to_json(one), to_json(facts))
+        read = document_from(to_json(one), to_json(one.diagnosis_terms))
         assert to_json(read) == to_json(one)
         assert (read.id, read.keys, read.facets) == (one.id, one.keys, one.facets)
         assert list(read.texts) == list(one.texts)
@@ -189,4 +187,4 @@ def test_a_document_that_is_kept_is_read_as_it_was(held: list[Document]) -> None
 @pytest.mark.parametrize("data", [b"", b"{}", to_json(Document("a", {}, (), (), {}))[:-4]])
 def test_what_is_no_document_is_refused(data: bytes) -> None:
     with pytest.raises(RecordUnreadable):
-        document_from(data, to_json(DiagnosisFacts("a", (), {}, 0)))
+        document_from(data, to_json({}))

@@ -13,7 +13,6 @@ from jieda.content.read.gather import Vocabulary
 from jieda.entry import Entry, Language, Problem, Sample, Summary
 from jieda.errors import UnknownTag
 from jieda.git import Change
-from jieda.log_knowledge import Background
 from jieda.taxonomy import HOLDS, Filters, known_tag
 from jieda.versions import parse_version, rules_out
 
@@ -30,15 +29,13 @@ class Library(Catalog):
     between threads.
 
     `ask` queries the tables of its catalog. `summary`, `read_entry` and `read_samples` read one entry by its id;
-    `changes` reads the changes of one edition, latest first, none without a git repository; `background` reads the logs
-    that no entry explains.
+    `changes` reads the changes of one edition, latest first, none without a git repository.
     """
 
     ask: Ask
     summary: Callable[[str], Summary]
     read_entry: Callable[[str], Entry]
     read_samples: Callable[[str], tuple[Sample, ...]]
-    background: Callable[[], tuple[Background, ...]]
     vocabulary: Vocabulary
     problems: tuple[Problem, ...]
     """All problems in the files, sorted by path and line."""
@@ -86,8 +83,8 @@ class Library(Catalog):
         return asked if asked in self else self.formerly.get(asked)
 
     def samples(self, entry_id: str) -> tuple[Sample, ...]:
-        """Read the logs that must be diagnosed as an entry."""
-        return self.read_samples(entry_id) if entry_id in self.sampled else ()
+        """Read the logs that must be diagnosed as an entry; of an empty id, those that no entry explains."""
+        return self.read_samples(entry_id) if entry_id in self.sampled or not entry_id else ()
 
     def image(self, lang: Language, path: str) -> Path | None:
         """Return the image `<framework>/<file name>` in `lang`, or else in the other language."""

@@ -22,8 +22,8 @@ from jieda.diagnosis.answers import (
 from jieda.diagnosis.facts import (
     NOBODY,
     DiagnosisData,
-    DiagnosisFacts,
     EntryWords,
+    FactReader,
     Holders,
     SignatureCount,
     WordReader,
@@ -31,7 +31,7 @@ from jieda.diagnosis.facts import (
 from jieda.diagnosis.origin import OriginFinder
 from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
-from jieda.entry import Entry, Language, Signature
+from jieda.entry import Entry, Language
 from jieda.log.formats import compile_formats
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.traceback import ParsedLog, find_passages, layout_of, parse
@@ -240,24 +240,25 @@ def with_entry(
     diagnoser: Diagnoser,
     library: Library,
     entry_id: str,
-    facts: DiagnosisFacts | None,
+    samples: Sequence[str],
     counts: Sequence[SignatureCount],
 ) -> Diagnoser:
-    """Return a diagnoser in which `facts` and signature `counts` replace those of one entry of `library`."""
-    known = diagnoser.known
-    signatures: dict[str, Sequence[Signature]] = {
-        each: of for each, of in known.signatures.items() if each != entry_id
-    }
-    samples = {each: of for each, of in known.samples.items() if each != entry_id}
-    if facts:
-        signatures[entry_id], samples[entry_id] = facts.signatures, facts.samples
-    words = WordsWith(known.words, entry_id, facts.words if facts else {})
+    """Return a diagnoser that knows one entry as `library` has it, if at all, with its `samples` and signature
+    `counts`."""
+    known, entry = diagnoser.known, library.entry(entry_id)
+    signatures = {each: of for each, of in known.signatures.items() if each != entry_id}
+    logs = {each: of for each, of in known.samples.items() if each != entry_id}
+    counted: dict[str, int] = {}
+    if entry:
+        signatures[entry_id], logs[entry_id] = entry.signatures, len(samples)
+        counted = FactReader(diagnoser.words, diagnoser.formats).entry(entry, samples)
+    applies_anywhere = {entry_id} if entry and entry.applies_anywhere else set[str]()
     changed = replace(
         known,
         signatures=signatures,
-        samples=samples,
-        words=words,
-        anywhere=known.anywhere - {entry_id} | ({entry_id} if facts and facts.anywhere else frozenset()),
+        samples=logs,
+        words=WordsWith(known.words, entry_id, counted),
+        anywhere=known.anywhere - {entry_id} | applies_anywhere,
         counts=(*(each for each in known.counts if each.entry_id != entry_id), *counts),
     )
     return Diagnoser(library, changed, diagnoser.words)

@@ -19,7 +19,7 @@ from jieda.diagnosis.signatures import SignatureIndex
 from jieda.entry import Entry, Signature
 from jieda.log.formats import Formats, without_values
 from jieda.log.traceback import find_passages, parse
-from jieda.log_knowledge import Background, LogKnowledge
+from jieda.log_knowledge import LogKnowledge
 from jieda.signature import literal_text
 
 Word = frozenset[str]
@@ -124,27 +124,6 @@ NOBODY: Holders = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
-class DiagnosisFacts:
-    """The facts of an entry. `words` counts its texts that have a term, samples included;
-    `samples` is the number of its samples."""
-
-    entry_id: str
-    signatures: tuple[Signature, ...]
-    words: Mapping[str, int]
-    samples: int
-    anywhere: bool = False
-    """Whether the entry applies to the logs of any program."""
-
-
-@dataclass(frozen=True, slots=True)
-class BackgroundFacts:
-    """The terms of a log that no entry explains, sorted."""
-
-    name: str
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SignatureCount:
     """Number of logs with the signature at index `place` of an entry: samples of the entry (`own`) and of `others`, and
     logs of the `background`. `supported`: with one of its `any` lines."""
@@ -179,8 +158,8 @@ class FactReader:
     words: WordReader
     formats: Formats
 
-    def entry(self, entry: Entry, samples: Sequence[str]) -> DiagnosisFacts:
-        """Return the facts of an entry and the texts of its samples."""
+    def entry(self, entry: Entry, samples: Sequence[str]) -> dict[str, int]:
+        """Count the texts of an entry, its samples included, that have each term."""
         shown = (
             passage.text
             for log in samples
@@ -190,14 +169,12 @@ class FactReader:
         for text in chain(_failure_texts(entry), shown):
             counts.update(frozenset[str]().union(*self.words.read(text)))
         # In the order of terms, so that equal input gives equal facts.
-        words = dict(sorted(counts.items()))
-        return DiagnosisFacts(entry.id, entry.signatures, words, len(samples), entry.applies_anywhere)
+        return dict(sorted(counts.items()))
 
-    def background(self, log: Background) -> BackgroundFacts:
-        """Return the facts of a log that no entry explains."""
-        text = "\n".join(parse(log.text, self.formats).texts)
-        words = self.words.read(without_values(text))
-        return BackgroundFacts(log.name, tuple(sorted({*chain.from_iterable(words)})))
+    def background(self, log: str) -> tuple[str, ...]:
+        """Return the terms of a log that no entry explains, sorted."""
+        text = "\n".join(parse(log, self.formats).texts)
+        return tuple(sorted({*chain.from_iterable(self.words.read(without_values(text)))}))
 
 
 def _failure_texts(entry: Entry) -> Iterator[str]:
@@ -207,11 +184,6 @@ def _failure_texts(entry: Entry) -> Iterator[str]:
         yield from (edition.title, *edition.aliases, *edition.symptoms)
         if section := edition.section("symptom"):
             yield from filter(str.strip, section.text.splitlines())
-
-
-def background_words(logs: Iterable[BackgroundFacts]) -> CountedWords:
-    """Return the words of the background logs."""
-    return CountedWords({log.name: dict.fromkeys(log.words, 1) for log in logs})
 
 
 Events = frozenset[tuple[Signature, bool]]

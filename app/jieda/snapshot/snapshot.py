@@ -17,10 +17,9 @@ from jieda.content.library import Library
 from jieda.content.read.corpus import SampleFile
 from jieda.content.read.directory import content_hash
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.facts import BackgroundFacts, CountedWords, DiagnosisData, WordReader, background_words
+from jieda.diagnosis.facts import CountedWords, DiagnosisData, WordReader
 from jieda.entry import Language, Sample
 from jieda.git import Change
-from jieda.log_knowledge import Background
 from jieda.search.answers import SearchRequest
 from jieda.search.completion import Completer
 from jieda.search.index.array_file import Array, read_arrays
@@ -277,7 +276,6 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
     header, samples = generation.header, defaultdict[str, list[SampleFile]](list)
     for row in header.samples:
         samples[row.entry_id].append(row)
-    background = samples.pop("", [])
     return Library(
         ask=generation.ask,
         summary=lambda entry_id: generation.row(entry_id).head.summary,
@@ -287,11 +285,10 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
         problems=header.problems,
         formerly=header.old_ids,
         images={where: data / IMAGES / name for where, name in header.images.items()},
-        sampled=frozenset(samples),
+        sampled=frozenset(samples) - {""},
         read_samples=lambda entry_id: tuple(
             Sample(entry_id, row.path, text) for row, text in _texts(samples[entry_id])
         ),
-        background=lambda: tuple(Background(row.where, text) for row, text in _texts(background)),
         digest=generation.name,
         drafts=header.drafts,
     )
@@ -325,4 +322,6 @@ def _background_words(facts: FactStore, header: Header) -> CountedWords:
     found = dict(facts.get_all(header.background_words))
     if found.keys() != set(header.background_words):
         raise GenerationUnreadable("facts about the background logs are missing")
-    return background_words(from_json(found[key], BackgroundFacts) for key in header.background_words)
+    logs = (row.where for row in header.samples if not row.entry_id)
+    words = (from_json(found[key], tuple[str, ...]) for key in header.background_words)
+    return CountedWords({log: dict.fromkeys(said, 1) for log, said in zip(logs, words, strict=True)})

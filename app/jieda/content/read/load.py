@@ -30,7 +30,6 @@ from jieda.content.read.gather import GLOSSARY, ReadFile, Vocabulary, entry_id_o
 from jieda.content.read.parse import parse_file
 from jieda.content.read.state import Prepared, advance
 from jieda.entry import Entry, Language, Problem, Sample
-from jieda.log_knowledge import Background
 from jieda.progress import with_progress
 
 
@@ -82,6 +81,7 @@ class Loaded:
     def library(self) -> Library:
         """Return the library of published entries."""
         corpus, entries = self.corpus, self.state.entries
+        samples = {**corpus.samples, "": corpus.background}
         summaries = {entry_id: each.head.summary for entry_id, each in entries.items()}
         return Library(
             ask=in_memory(summaries.values(), corpus.taxonomy),
@@ -93,10 +93,7 @@ class Loaded:
             images={where: image.path for where, image in corpus.images.items()},
             sampled=frozenset(corpus.samples) & entries.keys(),
             read_samples=lambda entry_id: tuple(
-                Sample(entry_id, file.path, self.sample_texts[file.path]) for file in corpus.samples[entry_id]
-            ),
-            background=lambda: tuple(
-                Background(file.where, self.sample_texts[file.path]) for file in corpus.background
+                Sample(entry_id, file.path, self.sample_texts[file.path]) for file in samples[entry_id]
             ),
             digest=self._digest(),
             drafts=draft_files(corpus.by_id),

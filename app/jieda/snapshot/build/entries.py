@@ -15,7 +15,6 @@ from jieda.content.read.state import ContentState, Decisions, Prepared
 from jieda.diagnosis.facts import FactReader, WordReader
 from jieda.entry import Language
 from jieda.log.formats import compile_formats
-from jieda.log_knowledge import Background
 from jieda.progress import with_progress
 from jieda.search.completion import entry_candidates
 from jieda.search.index.document import document_of, meaning_of
@@ -187,13 +186,12 @@ class EntryFacts:
 
     def background(self, logs: Sequence[SampleFile]) -> tuple[bytes, ...]:
         """Return the keys of the facts about the words of `logs`, and compute the missing ones."""
-        keys = [fact_key("background", self._formats, log.where, log.content) for log in logs]
+        keys = [fact_key("background", self._formats, log.content) for log in logs]
         known = self._facts.known(keys)
         for key, log in zip(keys, logs, strict=True):
             if key not in known:
                 self.resources.pause()
-                found = self._maker.reader.background(Background(log.where, sample_text(log)))
-                self._facts.put(key, to_json(found))
+                self._facts.put(key, to_json(self._maker.reader.background(sample_text(log))))
         return tuple(keys)
 
     def rows(

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 
 from jieda.content.read.directory import KnownFile, Reading, content_hash
-from jieda.diagnosis.facts import DiagnosisFacts
 from jieda.disk import make_room, read_plain, write_aside
 from jieda.search.completion import (
     CompletionCandidate,
@@ -189,7 +188,7 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
     made = from_json(document, Document)
     if meaning is not None:
         made = replace(made, meaning=from_json(meaning, Meaning))
-    return replace(made, diagnosis_terms=from_json(diagnosis, DiagnosisFacts).words)
+    return replace(made, diagnosis_terms=from_json(diagnosis, dict[str, int]))
 
 
 class _Documents(Mapping[str, Document]):

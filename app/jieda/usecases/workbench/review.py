@@ -17,7 +17,7 @@ from jieda.content.read.load import Loaded
 from jieda.content.read.state import ContentState
 from jieda.diagnosis.answers import Confidence, Match
 from jieda.diagnosis.diagnose import Diagnoser, with_entry
-from jieda.diagnosis.facts import FactReader, count_signatures, event_finder
+from jieda.diagnosis.facts import count_signatures, event_finder
 from jieda.entry import Edition, Entry, Language, Problem, Summary
 from jieda.search.answers import SearchRequest
 from jieda.signature import literal_text
@@ -114,20 +114,19 @@ def diagnoser_with(snapshot: Snapshot, material: LoadedContent, library: Library
     entry, entry_id, sample = library.entry(draft.id), draft.id, draft.sample
     served = snapshot.diagnoser
     if entry is None:
-        return with_entry(served, library, entry_id, None, ())
+        return with_entry(served, library, entry_id, (), ())
     samples = {
         other: material.loaded.corpus.samples[other] for other in sorted(material.loaded.corpus.samples)
     }
     texts = material.loaded.sample_texts
     own = [texts[log.path] for log in samples.get(entry_id, ())] + ([sample] if sample else [])
-    facts = FactReader(served.words, material.formats).entry(entry, own)
     events = material.events(entry.signatures)
     logs = [(other, events[log.content]) for other, held in samples.items() for log in held]
     if sample:
         logs.append((entry_id, event_finder(entry.signatures, material.formats)(sample)))
     background = [events[log.content] for log in material.loaded.corpus.background]
     counts = count_signatures({entry_id: entry.signatures}, logs, background)
-    return with_entry(served, library, entry_id, facts, counts)
+    return with_entry(served, library, entry_id, own, counts)
 
 
 def try_log(snapshot: Snapshot, after: Diagnoser, log: str, lang: Language) -> Tried:
