@@ -97,6 +97,7 @@ def build_snapshot(
     )
     return Snapshot(
         library,
+        index,
         searcher,
         completer_of(completion_arrays(candidates_of(library), analyzer.fold), searcher),
         Diagnoser(library, known, words),

@@ -76,8 +76,7 @@ TEXT = [
 
 @pytest.fixture(scope="module")
 def language(shipped: Snapshot) -> QueryLanguage:
-    assert shipped.opened
-    return language_of(shipped.opened.index, shipped.searcher.analyzer, shipped.library)
+    return language_of(shipped.index, shipped.searcher.analyzer, shipped.library)
 
 
 def found(shipped: Snapshot, text: str, limit: int = 100) -> SearchAnswer:

@@ -68,5 +68,5 @@ def test_what_is_mended_is_opened_at_once(
     follower = Follower(data, plain_analyzers, mend)
     follower.follow(clock)  # type: ignore[arg-type] # all that it asks of an event
     assert clock.now < 7 * MINUTE
-    assert follower.opened
+    assert follower.served
     assert not follower.failure

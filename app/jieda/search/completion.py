@@ -138,6 +138,7 @@ class Completer:
         `finds`: whether a search for a word of the glossary has hits. It is called once per word, when the word is
         about to be offered: searching for all of them in advance would cost more than the rest of a build.
         """
+        self.arrays = arrays
         self._fold = fold
         self._finds = cache(finds)
         self._texts, self._targets = Strings(arrays, "text"), Strings(arrays, "target")

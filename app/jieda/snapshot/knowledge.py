@@ -140,7 +140,7 @@ class Knowledge:
 
     @property
     def ready(self) -> bool:
-        return self._follower.opened is not None
+        return self._follower.served is not None
 
     def health(self) -> Health:
         """Return the health of this process and of the builder, without a path."""

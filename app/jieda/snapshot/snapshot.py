@@ -17,7 +17,7 @@ from jieda.content.library import Library
 from jieda.content.read.corpus import SampleFile
 from jieda.content.read.directory import content_hash
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.facts import CountedWords, DiagnosisData, WordReader
+from jieda.diagnosis.facts import CountedWords, DiagnosisData, EntryWords, WordReader
 from jieda.entry import Language, Sample
 from jieda.git import Change
 from jieda.search.answers import SearchRequest
@@ -175,23 +175,14 @@ class Snapshot:
     """A library and everything built from it, under one digest. A request takes one snapshot, at its start."""
 
     library: Library
+    index: EmbeddedIndex
     searcher: Searcher
     completer: Completer
     diagnoser: Diagnoser
     generation: str
-    opened: "Opened | None" = None
-    """Parts that the next snapshot may reuse."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """Parts of an opened generation, for the next snapshot to reuse."""
-
-    generation: Generation
-    facts: FactStore
-    index: EmbeddedIndex
-    completions: Mapping[str, Array]
-    diagnoser: Diagnoser
+    opened: Generation | None = None
+    facts: FactStore | None = None
+    """What it was opened from: the next snapshot reuses what did not change since."""
 
 
 def open_snapshot(
@@ -199,7 +190,7 @@ def open_snapshot(
     data: Path,
     facts: FactStore,
     analyzers: Analyzers,
-    before: Opened | None = None,
+    before: Snapshot | None = None,
 ) -> Snapshot:
     """Open a generation for serving. Nothing is analyzed, and parts that did not change are reused from `before`.
 
@@ -208,13 +199,18 @@ def open_snapshot(
     if before is None or before.facts is not facts:
         # Later generations come from a builder that has put their texts into the same store.
         _check_texts(generation, facts)
-    library, name = _library(generation, data, facts), generation.header.completions
+    header, was = generation.header, before.opened.header if before and before.opened else None
+    library = _library(generation, data, facts)
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
     index = _index(generation, analyzers, before)
-    same = before and before.generation.header.completions == name
-    completions = before.completions if before and same else read_arrays(generation.index, name)
-    known = _known(generation, facts, index, before)
+    same = before and was and was.completions == header.completions
+    completions = (
+        before.completer.arrays if before and same else read_arrays(generation.index, header.completions)
+    )
+    same = before and was and was.background_words == header.background_words
+    background = before.diagnoser.known.background if before and same else _background_words(facts, header)
+    known = _known(header, index, background)
     # Compiling thousands of signatures takes longer than everything else here.
     unchanged = before and before.diagnoser.known.signatures == known.signatures
     signatures = before.diagnoser.signatures if before and unchanged else None
@@ -230,13 +226,11 @@ def open_snapshot(
         read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
         language=language_of(index, analyzer, library),
     )
-    opened = Opened(generation, facts, index, completions, diagnoser)
-    return Snapshot(
-        library, searcher, completer_of(completions, searcher), diagnoser, generation.name[:SHOWN], opened
-    )
+    completer, name = completer_of(completions, searcher), generation.name[:SHOWN]
+    return Snapshot(library, index, searcher, completer, diagnoser, name, generation, facts)
 
 
-def _index(generation: Generation, analyzers: Analyzers, before: Opened | None) -> EmbeddedIndex:
+def _index(generation: Generation, analyzers: Analyzers, before: Snapshot | None) -> EmbeddedIndex:
     """Open the index of a generation, reusing the segments that `before` has. Raises GenerationUnreadable,
     IndexUnreadable."""
     engine, embedder = analyzers.engine, analyzers.embedder
@@ -248,12 +242,7 @@ def _index(generation: Generation, analyzers: Analyzers, before: Opened | None) 
     return EmbeddedIndex(generation.index, WEIGHTING, before.index if before else None, to_scale=to_scale)
 
 
-def _known(
-    generation: Generation, facts: FactStore, index: EmbeddedIndex, before: Opened | None
-) -> DiagnosisData:
-    header = generation.header
-    same = before and before.generation.header.background_words == header.background_words
-    background = before.diagnoser.known.background if before and same else _background_words(facts, header)
+def _known(header: Header, index: EmbeddedIndex, background: EntryWords) -> DiagnosisData:
     return DiagnosisData(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,

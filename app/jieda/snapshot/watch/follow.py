@@ -11,7 +11,7 @@ from pathlib import Path
 from jieda.disk import set_aside
 from jieda.errors import ClusterUnavailable, IndexUnreadable, JiedaError
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.snapshot.snapshot import SHOWN, Analyzers, Opened, Snapshot, open_snapshot
+from jieda.snapshot.snapshot import SHOWN, Analyzers, Snapshot, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
 from jieda.snapshot.store.generation import (
     Generation,
@@ -65,9 +65,9 @@ class Follower:
         return self._snapshot
 
     @property
-    def opened(self) -> Opened | None:
-        """The opened generation that is served."""
-        return self._snapshot.opened if self._snapshot else None
+    def served(self) -> Snapshot | None:
+        """The snapshot to serve, if one was opened."""
+        return self._snapshot
 
     def catch_up(self) -> bool:
         """Open the current generation unless it is served already; return whether it was swapped in.
@@ -93,7 +93,7 @@ class Follower:
         if not name:
             raise GenerationUnreadable("there is none yet")
         # If the generation was rebuilt under the same name, the parts already open may be damaged: reuse none.
-        before = self.opened if name != self._at.generation else None
+        before = self._snapshot if name != self._at.generation else None
         return open_snapshot(Generation(self._data, name), self._data, self._store(), self._analyzers, before)
 
     def _set_aside(self, pointer: Pointer, error: BaseException) -> None:
@@ -177,7 +177,7 @@ def watch_cluster(follower: Follower, stop: threading.Event) -> None:
     """Check, until stopped, that the cluster still has the served index, and have a lost one rebuilt. Run it in its
     own thread."""
     while not stop.wait(LOOK_AGAIN):
-        served = follower.opened
+        served = follower.served
         if served and served.index.waits and not _is_there(served.index):
             follower.reject("the cluster has lost its index")
 
