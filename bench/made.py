@@ -33,7 +33,8 @@ from jieda.search.index.document import build_documents
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.searcher import Searcher
 from jieda.search.translation import Dictionary
-from jieda.snapshot.snapshot import SHOWN, Snapshot, completer_of, language_of
+from jieda.search.whoosh.language import QueryLanguage
+from jieda.snapshot.snapshot import SHOWN, Snapshot, completer_of
 
 
 def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
@@ -93,7 +94,7 @@ def build_snapshot(
         glossary,
         embedder,
         dictionary=dictionary,
-        language=language_of(index, analyzer, library),
+        language=QueryLanguage(index, analyzer, library.taxonomy),
     )
     return Snapshot(
         library,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jieda.entry import Entry, Language
 from jieda.search.answers import SearchAnswer, SearchRequest, SuggestionType
 from jieda.search.whoosh.language import QueryLanguage
-from jieda.snapshot.snapshot import Snapshot, language_of
+from jieda.snapshot.snapshot import Snapshot
 
 from tests.support.server import ROOT
 
@@ -76,7 +76,7 @@ TEXT = [
 
 @pytest.fixture(scope="module")
 def language(shipped: Snapshot) -> QueryLanguage:
-    return language_of(shipped.index, shipped.searcher.analyzer, shipped.library)
+    return QueryLanguage(shipped.index, shipped.searcher.analyzer, shipped.library.taxonomy)
 
 
 def found(shipped: Snapshot, text: str, limit: int = 100) -> SearchAnswer:

@@ -30,7 +30,6 @@ from jieda.search.searcher import Searcher
 from jieda.search.snippet import Places
 from jieda.search.translation import Dictionary, open_dictionary
 from jieda.search.weights import WEIGHTING
-from jieda.search.whoosh.index import WhooshIndex
 from jieda.search.whoosh.language import QueryLanguage
 from jieda.settings import Settings
 from jieda.snapshot.store.facts import FactStore, code_version
@@ -83,14 +82,6 @@ class Engine(Protocol):
         `previous` is the directory of the previous index. Raises OSError, ClusterUnavailable."""
 
 
-def engine_of(settings: Settings) -> Engine | None:
-    """Return the configured external engine, if any. Raises SettingsError if its certificates cannot be read."""
-    if (door := ENGINES[settings.engine]) is None:
-        return None
-    made: Engine = import_module(door).ClusterEngine.of(settings)
-    return made
-
-
 class Analyzers:
     """What embeds, translates and indexes, and the last analyzer and glossary, kept while their words stay the same.
 
@@ -125,12 +116,10 @@ class Analyzers:
 def analyzers_of(settings: Settings) -> Analyzers:
     """Return the configured analyzers. Raises SettingsError if the certificates of a cluster or a dictionary cannot
     be read, JiedaError if the dictionary cannot be kept."""
-    engine = engine_of(settings)
-    if engine is not None:
+    if door := ENGINES[settings.engine]:
         # A cluster matches only the words of the query: nothing is embedded or translated for it.
-        return Analyzers(engine=engine)
-    dictionary = dictionary_of(settings, settings.data)
-    return Analyzers(embedder_of(settings), dictionary=dictionary)
+        return Analyzers(engine=import_module(door).ClusterEngine.of(settings))
+    return Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, settings.data))
 
 
 def embedder_of(settings: Settings) -> Embedder | None:
@@ -150,11 +139,6 @@ def dictionary_of(settings: Settings, data: Path) -> Dictionary | None:
 
 SHOWN = 12
 """Characters of a generation's name that are shown to people."""
-
-
-def language_of(index: EmbeddedIndex, analyzer: Analyzer, library: Library) -> QueryLanguage:
-    """Return the query language for an index."""
-    return QueryLanguage(WhooshIndex(index, analyzer), analyzer, library.taxonomy)
 
 
 def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
@@ -224,7 +208,7 @@ def open_snapshot(
         None if index.waits else analyzers.embedder,
         dictionary=analyzers.dictionary,
         read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
-        language=language_of(index, analyzer, library),
+        language=QueryLanguage(index, analyzer, library.taxonomy),
     )
     completer, name = completer_of(completions, searcher), generation.name[:SHOWN]
     return Snapshot(library, index, searcher, completer, diagnoser, name, generation, facts)

@@ -58,11 +58,11 @@ class Outline(FileOutline):
     """All anchors that a link may target."""
 
     @classmethod
-    def of(cls, file: FileOutline, path: Path, modified: float, content: str) -> "Outline":
-        """Return the outline of the file at `path`."""
-        said = {each.name: getattr(file, each.name) for each in fields(file)}
-        anchors = frozenset(placed.heading.anchor for placed in file.headings)
-        return cls(**said, path=path, modified=modified, content=content, anchors=anchors)
+    def of(cls, said: FileOutline, file: KnownFile) -> "Outline":
+        """Return the outline of a file."""
+        own = {each.name: getattr(said, each.name) for each in fields(said)}
+        anchors = frozenset(placed.heading.anchor for placed in said.headings)
+        return cls(**own, path=file.path, modified=file.modified, content=file.content, anchors=anchors)
 
     def line(self, name: str) -> int:
         """Return the line of a front matter field; 1 if it is absent."""

@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from jieda.content.check.findings import repeated_words
-from jieda.content.read.corpus import Editions, Outline
-from jieda.content.read.directory import SourceFile, list_directory, read_file
+from jieda.content.read.corpus import Editions, FileOutline, Outline
+from jieda.content.read.directory import KnownFile, SourceFile, list_directory, read_file
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.log_files import FAILURES, PROGRAMS, read_log_knowledge
 from jieda.content.read.parse import UnservableError, decode
@@ -42,6 +43,11 @@ class ReadFile:
     where: str
     outline: Outline | None
     problems: tuple[Problem, ...]
+
+    @classmethod
+    def of(cls, file: KnownFile, said: FileOutline | None, problems: tuple[Problem, ...]) -> Self:
+        """Return what was read of a file; `said` depends on its bytes alone."""
+        return cls(file.where, Outline.of(said, file) if said else None, problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,8 +142,7 @@ class Loaded:
         found, wanted = {}, tuple(files)
         for file in with_progress(wanted, len(wanted), "files read"):
             parsed, problems = parse_file(self._sources[file.path])
-            outline = Outline.of(parsed.outline, file.path, file.modified, file.content) if parsed else None
-            found[file] = ReadFile(file.where, outline, problems)
+            found[file] = ReadFile.of(file, parsed.outline if parsed else None, problems)
         return found
 
     def _read_logs(self) -> dict[Path, str]:

@@ -29,6 +29,7 @@ from jieda.analysis.token import RunKind
 from jieda.analysis.words import is_function_word
 from jieda.han import HAN, has_han
 from jieda.search.answers import Operator
+from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.protocol import AdmittedDocuments, Scores
 from jieda.search.whoosh.index import TAGS, WHOLE, WhooshIndex
 from jieda.taxonomy import Taxonomy
@@ -91,11 +92,11 @@ class TypedQuery:
 class QueryLanguage:
     """Parses queries with the field values of an index. Safe to share between threads."""
 
-    def __init__(self, index: WhooshIndex, analyzer: Analyzer, taxonomy: Taxonomy) -> None:
-        self._index, self._analyzer, self._taxonomy = index, analyzer, taxonomy
+    def __init__(self, index: EmbeddedIndex, analyzer: Analyzer, taxonomy: Taxonomy) -> None:
+        self._index, self._analyzer, self._taxonomy = WhooshIndex(index, analyzer), analyzer, taxonomy
         self._parser = qparser.QueryParser(
             WHOLE,
-            index.schema,
+            self._index.schema,
             termclass=query.Variations,
             plugins=[
                 qparser.WhitespacePlugin(),

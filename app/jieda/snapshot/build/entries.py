@@ -7,13 +7,13 @@ from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.markdown.links import Link, LinkKind
-from jieda.content.read.corpus import Outline, SampleFile
+from jieda.content.read.corpus import FileOutline, Outline, SampleFile
 from jieda.content.read.directory import KnownFile
 from jieda.content.read.gather import ReadFile, Vocabulary
 from jieda.content.read.parse import ParsedFile, parse_file
 from jieda.content.read.state import ContentState, Decisions, Prepared
 from jieda.diagnosis.facts import FactReader, WordReader
-from jieda.entry import Language
+from jieda.entry import Language, Problem
 from jieda.log.formats import compile_formats
 from jieda.progress import with_progress
 from jieda.search.completion import entry_candidates
@@ -25,7 +25,6 @@ from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import code_version, fact_key, packed
 from jieda.snapshot.store.records import (
     EntryRow,
-    FileFact,
     edition_to_json,
     from_json,
     read_entry,
@@ -114,14 +113,13 @@ def read_facts(file: KnownFile) -> Facts:
     Raises ContentMoved, OSError."""
     source = read_unchanged(file.found, file.content)
     parsed, problems = parse_file(source)
-    said = to_json(FileFact(parsed.outline if parsed else None, problems))
-    facts = {file_key(file.where, file.content): said}
+    facts = {file_key(file.where, file.content): to_json((parsed.outline if parsed else None, problems))}
     if parsed is None or parsed.outline.front.draft:
         return _pack_all(facts)
     links = parsed.outline.links
     if any(link.kind is LinkKind.IMAGE for link in links):
         return _pack_all(facts)
-    outline = Outline.of(parsed.outline, source.path, source.modified, file.content)
+    outline = Outline.of(parsed.outline, file)
     inner = [link for link in links if link.kind in {LinkKind.ENTRY, LinkKind.ANCHOR}]
     kept = {
         link: None if link.kind is LinkKind.ANCHOR and link.anchor not in outline.anchors else link
@@ -162,10 +160,9 @@ def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[Kn
     resources.facts.put_all(resources.helpers.map(new, read_facts, 2 * WORTH_HELP, resources.pause))
     found: dict[KnownFile, ReadFile] = {}
     for key, value in resources.facts.get_all(keys):
-        file, fact = keys[key], from_json(value, FileFact)
-        said = fact.outline
-        outline = Outline.of(said, file.path, file.modified, file.content) if said else None
-        found[file] = ReadFile(file.where, outline, fact.problems)
+        found[keys[key]] = ReadFile.of(
+            keys[key], *from_json(value, tuple[FileOutline | None, tuple[Problem, ...]])
+        )
     return found
 
 

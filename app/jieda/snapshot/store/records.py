@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from jieda.content.read.corpus import FileOutline, SampleFile
+from jieda.content.read.corpus import SampleFile
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.state import EntryHead
 from jieda.diagnosis.facts import SignatureCount
@@ -23,14 +23,6 @@ DIGEST_SIZE = 16
 
 class RecordUnreadable(ValueError):
     """Bytes do not decode to the expected record."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileFact:
-    """Outline and problems of one edition's file, from its bytes alone."""
-
-    outline: FileOutline | None
-    problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True)
