@@ -175,12 +175,12 @@ FORMAT = ("docs/content-format.md", "docs/content-format.zh-CN.md")
 @pytest.mark.parametrize("name", FORMAT)
 def test_the_tables_of_the_content_format_are_what_is_read(name: str) -> None:
     fields = [field.name for field in FIELDS]
-    sections = [row.key for row in SECTIONS]
+    sections = list(SECTIONS)
     placeholders = [f"{{{each}}}" for each in (*SIGNATURES.closed, *SIGNATURES.open)]
     fields_and_placeholders = read(name).split("\n### taxonomy.yaml")[0]
     listed = re.findall(r"^\| `([^`]+)` \|", fields_and_placeholders, re.MULTILINE)
     assert sorted(listed) == sorted([*fields, *sections, *placeholders])
-    assert "".join(f"| `{row.key}` | {row.en} | {row.zh} |\n" for row in SECTIONS) in read(name)
+    assert "".join(f"| `{key}` | {' | '.join(each.values())} |\n" for key, each in SECTIONS.items()) in read(name)
 
 
 @pytest.mark.parametrize("name", ["docs/diagnosis.md", "docs/diagnosis.zh-CN.md"])

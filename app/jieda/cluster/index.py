@@ -26,7 +26,7 @@ from jieda.cluster.client import Cluster, Refused
 from jieda.errors import ClusterUnavailable
 from jieda.search.index.array_file import read_signed, write_signed
 from jieda.search.index.document import Weighting
-from jieda.search.index.embedded import EmbeddedIndex, Pool, pool_rows
+from jieda.search.index.embedded import EmbeddedIndex, Pool, best_documents, count_passing, pool_rows
 from jieda.search.index.protocol import (
     AdmittedDocuments,
     Columns,
@@ -96,11 +96,7 @@ class ClusterResult:
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """Count the answers that pass each of `filters`. Raises ClusterUnavailable."""
         if self._window.complete:
-            masks = map(self._index.facets.passing, filters)
-            return tuple(
-                int(np.count_nonzero(self._answering if mask is None else self._answering & mask))
-                for mask in masks
-            )
+            return count_passing(self._answering, map(self._index.facets.passing, filters))
         if missing := [one for one in filters if one not in self._totals]:
             self._count(missing)
         return tuple(self._totals[one] for one in filters)
@@ -147,20 +143,8 @@ class ClusterResult:
         return ranked_query(should, ()) if should else {"match_none": {}}
 
     def _take_best(self, chosen: Mask, limit: int) -> tuple[ScoredDocument, ...]:
-        numbers = np.flatnonzero(chosen)
-        standings, ids = self._standings, self._index.collection.ids
-        order = np.lexsort((-standings.score[numbers], -standings.tiers[numbers]))[:limit]
-        return tuple(
-            ScoredDocument(
-                ids[self._window.numbers[n]],
-                n,
-                float(standings.score[n]),
-                float(standings.coverage[n]),
-                int(standings.tiers[n]),
-                float(standings.lift[n]),
-            )
-            for n in numbers[order].tolist()
-        )
+        ids, numbers = self._index.collection.ids, self._window.numbers
+        return best_documents(self._standings, chosen, limit, lambda place: ids[numbers[place]])
 
 
 def _filters_to_count(chosen: Filters) -> list[Filters]:

@@ -76,9 +76,10 @@ def compose(answers: Mapping[Language, PageAnswer], kind: Kind) -> dict[Language
     divided = kind is Kind.ERROR and _have_common_sections(answers.values())
     bodies: dict[Language, str] = {}
     for lang, answer in answers.items():
-        titles = {row.key: row.title(lang) for row in SECTIONS}
         parts = answer.parts if divided else ((MAIN_SECTION[kind], answer.text),)
-        bodies[lang] = "\n".join(f"## {titles[key]}\n\n{text or EMPTY[lang]}\n" for key, text in parts)
+        bodies[lang] = "\n".join(
+            f"## {SECTIONS[key][lang]}\n\n{text or EMPTY[lang]}\n" for key, text in parts
+        )
     return bodies
 
 
@@ -123,7 +124,7 @@ def _shift_headings(text: str) -> tuple[str, dict[str, str]]:
     if not headings:
         return text, {}
     shift = 3 - min(block.level for block in headings)
-    taken = Anchors({*PAGE_IDS, *(row.key for row in SECTIONS)})
+    taken = Anchors({*PAGE_IDS, *SECTIONS})
     anchors: dict[str, str] = {}
     for block in reversed(headings):
         level = min(max(block.level + shift, 3), 6)

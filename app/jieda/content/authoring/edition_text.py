@@ -247,5 +247,4 @@ def _skeleton_front(
 
 
 def _skeleton_body(kind: Kind, lang: Language) -> str:
-    titles = {row.key: row.title(lang) for row in SECTIONS}
-    return "\n".join(f"## {titles[key]}\n\n{_BODY[lang][key]}\n" for key in SKELETON_SECTIONS[kind])
+    return "\n".join(f"## {SECTIONS[key][lang]}\n\n{_BODY[lang][key]}\n" for key in SKELETON_SECTIONS[kind])

@@ -143,7 +143,7 @@ def _mark_plain_code(tokens: list[Token]) -> None:
 
 def _place_headings(tokens: list[Token], lang: Language, first_line: int) -> tuple[PlacedHeading, ...]:
     """Give every heading its anchor; those of SECTIONS are reserved for sections."""
-    anchors, section_anchors = Anchors({*PAGE_IDS, *(row.key for row in SECTIONS)}), Anchors()
+    anchors, section_anchors = Anchors({*PAGE_IDS, *SECTIONS}), Anchors()
     placed: list[PlacedHeading] = []
     for index, opening in enumerate(tokens):
         if opening.type != "heading_open":

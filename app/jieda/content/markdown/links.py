@@ -7,7 +7,7 @@ Entries link to one another by relative `.md` path, so that the links also work 
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import unquote
@@ -85,30 +85,21 @@ def read_image(src: str, framework: str, line: int) -> Link:
     return Link(LinkKind.REFUSED_IMAGE, "", "", line, src)
 
 
-@dataclass(frozen=True, slots=True)
-class SectionTitle:
-    """A section's anchor, and its title in each language."""
-
-    key: str
-    en: str
-    zh: str
-
-    def title(self, lang: Language) -> str:
-        """Return the text of the H2 in an edition of `lang`."""
-        return {Language.EN: self.en, Language.ZH: self.zh}[lang]
-
-
-SECTIONS = (
-    SectionTitle("symptom", "Symptom", "现象"),
-    SectionTitle("cause", "Cause", "原因"),
-    SectionTitle("fix", "Fix", "解决办法"),
-    SectionTitle("verify", "Check that it worked", "如何确认"),
-    SectionTitle("answer", "Answer", "回答"),
-    SectionTitle("steps", "Steps", "步骤"),
-    SectionTitle("example", "Example", "示例"),
-    SectionTitle("notes", "Notes", "说明"),
-    SectionTitle("see-also", "See also", "另见"),
-)
+SECTIONS: Mapping[str, Mapping[Language, str]] = {
+    key: {Language.EN: en, Language.ZH: zh}
+    for key, en, zh in (
+        ("symptom", "Symptom", "现象"),
+        ("cause", "Cause", "原因"),
+        ("fix", "Fix", "解决办法"),
+        ("verify", "Check that it worked", "如何确认"),
+        ("answer", "Answer", "回答"),
+        ("steps", "Steps", "步骤"),
+        ("example", "Example", "示例"),
+        ("notes", "Notes", "说明"),
+        ("see-also", "See also", "另见"),
+    )
+}
+"""The title of each section by language; its key is the section's anchor."""
 
 PAGE_IDS = frozenset(
     """
@@ -119,7 +110,7 @@ PAGE_IDS = frozenset(
 )
 """Ids used by the pages that show an entry or a part of it: no heading may have one of them."""
 
-_KEYS = {(lang, row.title(lang)): row.key for row in SECTIONS for lang in Language}
+_KEYS = {(lang, title): key for key, titles in SECTIONS.items() for lang, title in titles.items()}
 
 
 def section_key(lang: Language, title: str) -> str | None:
@@ -129,7 +120,7 @@ def section_key(lang: Language, title: str) -> str | None:
 
 def allowed_titles(lang: Language) -> str:
     """Return all section titles in one language, for messages."""
-    return ", ".join(row.title(lang) for row in SECTIONS)
+    return ", ".join(titles[lang] for titles in SECTIONS.values())
 
 
 def missing_section(kind: Kind, keys: Iterable[str]) -> str | None:

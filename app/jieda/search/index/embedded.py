@@ -1,6 +1,6 @@
 """The index inside the process: memory-mapped segments, looked up and judged in bulk with numpy."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import and_
@@ -33,6 +33,7 @@ from jieda.search.index.protocol import (
     ScoredDocument,
     Scores,
     Share,
+    Standings,
     Variants,
 )
 from jieda.search.index.segment import Segment, read_manifest
@@ -175,28 +176,36 @@ class EmbeddedResult:
         return self._pools[word].shares(numbers)
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
-        passing = (self._facets.passing(one) for one in filters)
-        return tuple(
-            int(np.count_nonzero(self._answering if mask is None else self._answering & mask))
-            for mask in passing
-        )
+        return count_passing(self._answering, map(self._facets.passing, filters))
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
         return self._facets.all_counts(self._answering, self._filters)
 
     def _best(self, chosen: Mask, passing: Mask | None, limit: int) -> tuple[ScoredDocument, ...]:
-        numbers = np.flatnonzero(chosen if passing is None else chosen & passing)
-        if not limit or not len(numbers):
-            return ()
-        tiers, score = self._standings.tiers, self._standings.score
-        if len(numbers) > limit:
-            numbers = _leading(numbers, tiers[numbers], score[numbers], limit)
-        order = numbers[np.lexsort((-score[numbers], -tiers[numbers]))][:limit]
-        ids, coverage, lift = self._ids, self._standings.coverage, self._standings.lift
-        return tuple(
-            ScoredDocument(ids[n], n, float(score[n]), float(coverage[n]), int(tiers[n]), float(lift[n]))
-            for n in order.tolist()
-        )
+        chosen = chosen if passing is None else chosen & passing
+        return best_documents(self._standings, chosen, limit, self._ids.__getitem__)
+
+
+def best_documents(
+    standings: Standings, chosen: Mask, limit: int, id_of: Callable[[int], str]
+) -> tuple[ScoredDocument, ...]:
+    """Return the `limit` best of the documents `chosen` among judged ones; `id_of` returns the id of one by number."""
+    numbers = np.flatnonzero(chosen)
+    if not limit or not len(numbers):
+        return ()
+    tiers, score, coverage, lift = standings.tiers, standings.score, standings.coverage, standings.lift
+    if len(numbers) > limit:
+        numbers = _leading(numbers, tiers[numbers], score[numbers], limit)
+    order = numbers[np.lexsort((-score[numbers], -tiers[numbers]))][:limit]
+    return tuple(
+        ScoredDocument(id_of(n), n, float(score[n]), float(coverage[n]), int(tiers[n]), float(lift[n]))
+        for n in order.tolist()
+    )
+
+
+def count_passing(answering: Mask, masks: Iterable[Mask | None]) -> tuple[int, ...]:
+    """Count the answers in each of some masks; None stands for all documents."""
+    return tuple(int(np.count_nonzero(answering if mask is None else answering & mask)) for mask in masks)
 
 
 def _leading(numbers: Numbers, tiers: Array, score: Array, limit: int) -> Numbers:

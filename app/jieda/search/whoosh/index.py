@@ -5,7 +5,6 @@ phrases and exact matches, its positions their slots; tags, languages and days a
 file format is not used: segments are mapped arrays, and nothing is unpickled.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -117,18 +116,6 @@ class Occurrence(NamedTuple):
     positions: Array | None
 
 
-class ColumnMatcher(matching.ListMatcher):  # type: ignore[misc] # it ships no types
-    """The postings of a term, with binary search to skip ahead."""
-
-    _i: int
-
-    def skip_to(self, id: int) -> None:  # noqa: A002 - Whoosh's own name
-        """Skip to the first posting at or after a document."""
-        if not self.is_active():
-            raise matching.ReadTooFar
-        self._i = bisect_left(self._ids, id, self._i)
-
-
 class ColumnReader(columns.ColumnReader):  # type: ignore[misc] # it ships no types
     """The values of a field by document, for sorting and grouping."""
 
@@ -231,7 +218,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
             values = [format_.encode(each) for each in np.split(found.positions, ends[:-1])]
         weights = found.counts.astype(float).tolist()
         term = fieldname, self._text_to_bytes(fieldname, text)
-        return ColumnMatcher(
+        return matching.ListMatcher(
             found.documents.tolist(), weights, values, format_, scorer=scorer, term=term, terminfo=info
         )
 
