@@ -133,7 +133,7 @@ def left_out() -> None:
         found = diagnoser.diagnose(log.text, Language.EN).matches
         if found and found[0].confidence in SURE:
             sure += 1
-            print(f"{log.name:50} {found[0].confidence:7} {found[0].entry.id}")
+            print(f"{log.path.name:50} {found[0].confidence:7} {found[0].entry.id}")
     print(f"{sure} of {len(logs)} logs, {sure / len(logs):.3f}")
 
 

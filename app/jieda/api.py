@@ -109,11 +109,9 @@ class KnowledgeBase:
         self.client.service.knowledge.stop()
 
     def __enter__(self) -> Self:
-        """Return this."""
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """Close."""
         self.close()
 
     def _ask(self, question: Coroutine[Any, Any, T]) -> T:

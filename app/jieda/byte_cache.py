@@ -36,7 +36,6 @@ class ByteCache(Generic[Key, Value]):
             return found[0]
 
     def put(self, key: Key, value: Value) -> None:
-        """Add a value, unless the key has one."""
         size = self._size(value)
         with self._lock:
             if key not in self._kept:

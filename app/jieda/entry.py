@@ -20,7 +20,6 @@ class Language(StrEnum):
 
     @property
     def own_name(self) -> str:
-        """The name of the language in itself."""
         return "中文" if self is Language.ZH else "English"
 
     @property
@@ -148,7 +147,6 @@ class Edition:
 
     @property
     def answer(self) -> Section | None:
-        """The section with the answer."""
         return self.section("fix", "answer", "steps", "example")
 
 
@@ -160,12 +158,10 @@ class Named:
 
     @property
     def framework(self) -> str:
-        """The folder of the entry."""
         return self.id.partition("/")[0]
 
     @property
     def slug(self) -> str:
-        """The file name without its ending."""
         return self.id.partition("/")[2]
 
 
@@ -196,7 +192,6 @@ class Entry(Named):
 
     @property
     def updated(self) -> date:
-        """The day of the latest change to any edition."""
         return max(edition.updated for edition in self.editions.values())
 
 

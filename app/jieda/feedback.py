@@ -208,7 +208,6 @@ class FeedbackStore:
 
     @property
     def gaps(self) -> Path:
-        """The file of questions and reads."""
         return self.directory / GAPS
 
     def add_counts(self, asked: Mapping[Gap, int], reads: Mapping[str, int], megabytes: int) -> None:
@@ -272,7 +271,6 @@ class FeedbackStore:
         return tuple(Awaited(day, Language(lang), *rest) for day, lang, *rest in rows)
 
     def delete_awaited(self, key: bytes) -> None:
-        """Delete the failure stored under a key."""
         self._write(GAPS, ("DELETE FROM awaited WHERE key = ?", (key,)))
 
     def add_vote(self, entry: str, lang: Language, *, solved: bool) -> None:
@@ -361,7 +359,6 @@ def _set_aside(path: Path, which: tuple[int, int] | None) -> bool:
 
 
 def _delete_before(connection: sqlite3.Connection, day: str) -> None:
-    """Delete all questions, reads and awaited failures before a day."""
     with connection:
         for statement in DELETE_OLD:
             connection.execute(statement, (day,))
@@ -384,7 +381,6 @@ def _make_room(connection: sqlite3.Connection, megabytes: int) -> None:
 
 
 def _used_bytes(connection: sqlite3.Connection) -> int:
-    """Return the bytes of the pages in use."""
     pages, free, page = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "page_size")

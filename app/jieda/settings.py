@@ -289,12 +289,10 @@ class Option:
 
     @property
     def env(self) -> str:
-        """The environment variable."""
         return f"JIEDA_{self.name.upper()}"
 
     @property
     def flag(self) -> str:
-        """The option of `jieda serve`."""
         return "--" + self.name.replace("_", "-")
 
 

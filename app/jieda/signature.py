@@ -270,7 +270,6 @@ class SignatureLine:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """The compiled `expression`."""
         return _compiled(self.expression)
 
     @property

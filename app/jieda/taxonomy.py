@@ -150,5 +150,4 @@ class Window:
     offset: int
 
     def of(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Return that part of `items`."""
         return items[self.offset : self.offset + self.limit]

@@ -228,7 +228,6 @@ class Glossary:
                     yield Mention(group, first, end - 1)
 
     def tokens(self, analysis: Analysis) -> Iterator[Token]:
-        """Yield a concept token for every mention."""
         spans: Sequence[tuple[int, int]] = ()
         for group, first, last in self.mentions(analysis):
             spans = spans or analysis.spans

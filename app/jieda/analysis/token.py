@@ -65,7 +65,6 @@ class Token(NamedTuple):
 
     @property
     def term(self) -> str:
-        """The index term of the token."""
         return self.kind.term(self.text)
 
 
@@ -183,7 +182,6 @@ class Analysis:
 
     @property
     def terms(self) -> Iterator[str]:
-        """The index terms of the tokens."""
         return chain.from_iterable([piece.parts.terms for piece in self.pieces])
 
     @property
@@ -197,7 +195,6 @@ class Analysis:
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """Start and end of each atom."""
         return [
             (starts[at + start], ends[at + end - 1])
             for parts, at, starts, ends in self.pieces

@@ -246,5 +246,4 @@ def homophones(character: str) -> frozenset[str]:
 
 @cache
 def _syllables() -> tuple[str, ...]:
-    """Return the characters of each syllable."""
     return tuple(line.split()[1] for line in _lines_of("syllables.txt"))

@@ -124,11 +124,9 @@ class WordWeights:
     lexicon: Lexicon
 
     def weigh(self, term: WeightedTerm) -> float:
-        """Return weight times idf."""
         return weigh(term, self.total, self.holders)
 
     def existing_variants(self, term: WeightedTerm) -> list[str]:
-        """Return the variants that some document has."""
         return [one for one in dict.fromkeys(term.variants) if self.lexicon.frequency(one)]
 
 

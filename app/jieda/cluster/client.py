@@ -54,7 +54,6 @@ class Cluster:
 
     @property
     def failure(self) -> str:
-        """Why the last request failed; empty if it did not."""
         return self._failure
 
     def ask(self, method: str, path: str, body: object = None, patience: float = 0.0) -> Any:
@@ -85,7 +84,6 @@ class Cluster:
                 time.sleep(PAUSE)
 
     def close(self) -> None:
-        """Close idle connections."""
         for node in self._nodes:
             node.close()
 

@@ -59,7 +59,6 @@ class Lease:
             raise ClusterUnavailable("another host loads in our place") from error
 
     def release(self) -> None:
-        """Release the lease."""
         with suppress(ClusterUnavailable):
             self._cluster.ask("DELETE", f"/{self._index}/_doc/{NAME}?{self._version}")
 

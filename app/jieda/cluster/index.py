@@ -61,7 +61,6 @@ class ClusterResult:
     """Implements `protocol.LookupResult`."""
 
     def __init__(self, index: "ClusterIndex", wanted: Lookup, window: CandidateWindow) -> None:
-        """Raises ClusterUnavailable."""
         self._index, self._wanted, self._window = index, wanted, window
         self._pools = {variants: index.pool_among(variants, window.numbers) for variants in wanted.pools}
         self.columns = index.columns(wanted, window.numbers, self._pools)
@@ -102,7 +101,6 @@ class ClusterResult:
         return tuple(self._totals[one] for one in filters)
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
-        """Counts by facet and value."""
         if self._window.complete:
             return self._index.facets.all_counts(self._answering, self._wanted.filters)
         return self._facets
@@ -268,7 +266,6 @@ class ClusterIndex(EmbeddedIndex):
         return Pool(terms, Postings(found, saturation, self.word_weights.holders(terms)), lambda _: rows, 0)
 
     def _holders(self, variants: tuple[str, ...]) -> int:
-        """Count the documents that have any of some terms."""
         holding_any = np.zeros(len(self.collection), np.bool_)
         for place, segment in enumerate(self.collection.segments):
             for term in variants:

@@ -124,7 +124,6 @@ class Indexes:
         self._alias = f"{prefix}-current"
 
     def name_of(self, digest: str) -> str:
-        """Return the name of the index of a generation."""
         return f"{self._prefix}-{digest}"
 
     def is_whole(self, index: str) -> bool:

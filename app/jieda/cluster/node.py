@@ -139,7 +139,6 @@ class Access:
         return f"Access of {len(self.urls)} nodes"
 
     def headers(self) -> dict[str, str]:
-        """Return the headers of every request."""
         if not self.user:
             return {}
         token = base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
@@ -168,7 +167,6 @@ class Node:
     """Client of one node. Safe to share between threads."""
 
     def __init__(self, url: str, access: Access, context: ssl.SSLContext | None) -> None:
-        """`context` for https."""
         self.failed = 0.0
         """When it failed last, by time.monotonic(); 0 if it has answered since."""
         parts = urlsplit(url)

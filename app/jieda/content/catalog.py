@@ -41,7 +41,6 @@ def shelf_key(summary: Summary, lang: Language, taxonomy: Taxonomy) -> bytes:
 
 
 def _sortable(number: int) -> bytes:
-    """Encode a number as bytes that sort like it."""
     return number.to_bytes(8, "big")
 
 
@@ -217,7 +216,6 @@ class Catalog:
         return self._counted(filters, facet)
 
     def values(self, facet: str) -> tuple[str, ...]:
-        """Return the values of a facet that occur in entries, sorted."""
         query = "SELECT DISTINCT value FROM tags WHERE facet = ? ORDER BY value"
         return tuple(value for (value,) in self._ask(query, (facet,)))
 
@@ -241,7 +239,6 @@ class Catalog:
     def _select(
         self, order: str, filters: Filters = EVERYTHING, until: int | None = None
     ) -> Sequence[Summary]:
-        """Return the entries of a list that pass the filters, up to a rank."""
         narrowed, given = _conditions(filters)
         if until is not None:
             narrowed, given = f" AND rank <= ?{narrowed}", [until, *given]
@@ -259,7 +256,6 @@ class Catalog:
 
 
 def _conditions(filters: Filters) -> tuple[str, list[object]]:
-    """Return filters as SQL conditions on `listed`, and their parameters."""
     conditions, given = "", list[object]()
     tags = [(facet, "", filters.facet(facet)) for facet in FACETS] + [(HOLDS, "NOT ", filters.ruled_out)]
     for facet, negated, values in tags:

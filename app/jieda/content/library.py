@@ -91,7 +91,6 @@ class Library(Catalog):
         return self.images.get(f"{lang}/{path}") or self.images.get(f"{lang.other}/{path}")
 
     def brand_image(self, name: str) -> Path | None:
-        """Return the file of the site's logo or icon."""
         return self.images.get(f"{BRAND}/{name}")
 
     def read_filters(self, filters: Filters) -> Filters:
@@ -103,7 +102,6 @@ class Library(Catalog):
         return replace(filters, ruled_out=tuple(ruled_out))
 
     def tagged(self, facet: str, value: str) -> Sequence[Summary]:
-        """Return entries with a tag, latest change first."""
         return self.listed(Filters().with_only(facet, value))
 
     def related(self, entry_id: str, limit: int = 6) -> tuple[Summary, ...]:

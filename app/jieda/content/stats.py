@@ -39,7 +39,6 @@ class ContentFigures:
     kinds: Mapping[str, Group]
 
     def groups(self) -> Iterator[tuple[str, Group]]:
-        """Yield each group with its name, the total last."""
         yield from self.frameworks.items()
         yield from self.kinds.items()
         yield "all", self.all

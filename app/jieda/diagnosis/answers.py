@@ -128,7 +128,6 @@ class Diagnosis:
 
     @property
     def confidence(self) -> Confidence | None:
-        """Confidence of the best match."""
         return self.matches[0].confidence if self.matches else None
 
     @property

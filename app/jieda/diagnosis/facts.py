@@ -178,7 +178,6 @@ class FactReader:
 
 
 def _failure_texts(entry: Entry) -> Iterator[str]:
-    """Yield the texts in which an entry describes its failure."""
     yield from map(literal_text, entry.signature_lines)
     for edition in entry.editions.values():
         yield from (edition.title, *edition.aliases, *edition.symptoms)

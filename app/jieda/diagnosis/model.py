@@ -166,7 +166,6 @@ class WordModel:
         self._holders = lru_cache(HELD_WORDS)(words.holders)
 
     def is_common(self, word: str) -> bool:
-        """Whether a word is common in background logs."""
         return self._count_holders(word)[0] > COMMON * len(self._background.ids)
 
     def is_rare(self, word: str) -> bool:
@@ -176,7 +175,6 @@ class WordModel:
         return logs <= RARE_LOGS * len(self._background.ids) and entries <= few
 
     def _count_holders(self, word: str) -> tuple[int, int]:
-        """Count the background logs and the entries with a word."""
         term = TokenKind.TERM.term(word)
         return len(self._background.holders(term)[0]), len(self._holders(term)[0])
 
@@ -217,7 +215,6 @@ class WordModel:
         return bool(words) and all(map(self._is_known, words))
 
     def _is_known(self, word: Word) -> bool:
-        """Whether an entry or a background log has any term of a word."""
         return any(len(of(term)[0]) for term in word for of in (self._holders, self._background.holders))
 
     def _weigh_words(

@@ -59,7 +59,6 @@ class Origin:
         return self.is_foreign(framework) and bool(self.known or (self.others and not self.guessed))
 
     def prior(self, framework: str) -> float:
-        """Return the prior log-odds of an entry of `framework`."""
         if self.is_foreign(framework):
             return FOREIGN
         return OWN if framework in self.known else 0.0

@@ -183,7 +183,6 @@ class Scorer:
 
 
 def _weigh_words(words: PassageEvidence, place: int, shared: Sequence[str]) -> Iterator[Evidence]:
-    """Yield the evidence of a passage for the entry at an index."""
     yield Evidence("words", ", ".join(shared[:MOST_WORDS]), float(words.log_odds[place]))
     if words.against:
         yield Evidence("background", words.rival, words.against)

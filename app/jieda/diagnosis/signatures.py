@@ -33,7 +33,6 @@ class Place:
     end: int
 
     def covers(self, other: "Place") -> bool:
-        """Whether `other` is on the same line and inside this place."""
         return self.line == other.line and self.start <= other.start and other.end <= self.end
 
 
@@ -63,7 +62,6 @@ class SignatureHit:
         return any(place.line in lines for place in (*self.places, *self.support))
 
     def covers(self, other: "SignatureHit") -> bool:
-        """Whether its places cover all places of `other`."""
         return all(any(mine.covers(place) for mine in self.places) for place in other.places)
 
 

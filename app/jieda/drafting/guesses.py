@@ -258,7 +258,6 @@ class Doubt:
     values: tuple[tuple[str, str], ...] = ()
 
     def say(self, lang: Language) -> str:
-        """Return rule and text in one line."""
         text = f"{VARIANTS.sub('', self.rule)}: {_texts().translate(lang, f'doubt.{self.rule}', **dict(self.values))}"
         return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
 

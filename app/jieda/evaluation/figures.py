@@ -218,7 +218,6 @@ class Bench:
                     yield f"    {part.score:6.2f} {part.label} ({part.source}, {part.zone}, {part.term})"
 
     def _other_language(self, lang: Language) -> Searcher:
-        """Return the search without the editions in `lang`."""
         if lang not in self._without:
             library = load_library(self._directories, languages=frozenset({lang.other}))
             if not library.entries:

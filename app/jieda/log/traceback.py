@@ -56,7 +56,6 @@ class LoggedFailure(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The type without its module."""
         return self.type.rpartition(".")[2]
 
 

@@ -239,7 +239,6 @@ def _known(header: Header, index: EmbeddedIndex, background: EntryWords) -> Diag
 
 
 def _check_texts(generation: Generation, facts: FactStore) -> None:
-    """Raise GenerationUnreadable if the text of any edition is missing."""
     keys = generation.texts()
     if lost := len(keys) - len(facts.known(keys)):
         raise GenerationUnreadable(f"the texts of {lost} editions are missing")

@@ -192,7 +192,6 @@ def kept_lines(service: Service, found: Diagnosed, text: str, framework: str, us
 
 
 def _outcome(diagnosis: Diagnosis) -> tuple[Verdict, tuple[str, ...], tuple[str, ...], str]:
-    """Return the parts of a diagnosis by which two are compared."""
     matches = tuple(match.entry.id for match in diagnosis.matches[:1])
     return diagnosis.verdict, diagnosis.asks, matches, diagnosis.root.type if diagnosis.root else ""
 

@@ -104,7 +104,6 @@ class LogDraft:
     """Whether something in the log was masked."""
 
     def steps(self, directory: Path) -> tuple[Create, ...]:
-        """Return the steps that write it into a content directory."""
         return tuple(Create(directory / where, text.encode()) for where, text in self.files.items())
 
 

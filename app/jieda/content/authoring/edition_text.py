@@ -99,7 +99,6 @@ def _format_block(name: str, items: Iterable[str]) -> str:
 
 
 def _format_flow(value: object) -> str:
-    """Return a value on one line, with each text in quotes."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {_format_flow(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list):

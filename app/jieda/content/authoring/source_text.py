@@ -51,7 +51,6 @@ class SourceText:
 
     @property
     def content(self) -> bytes:
-        """Bytes of the whole file."""
         return self.mark + f"{self.opening}{self.front}{self.closing}{self.body}".encode()
 
     @property
@@ -64,7 +63,6 @@ class SourceText:
 
     @property
     def front_lines(self) -> list[str]:
-        """Lines of the front matter, each with its line end."""
         return _LINES.findall(self.front)
 
     def fields(self) -> Fields:

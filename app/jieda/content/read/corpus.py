@@ -59,7 +59,6 @@ class Outline(FileOutline):
 
     @classmethod
     def of(cls, said: FileOutline, file: KnownFile) -> "Outline":
-        """Return the outline of a file."""
         own = {each.name: getattr(said, each.name) for each in fields(said)}
         anchors = frozenset(placed.heading.anchor for placed in said.headings)
         return cls(**own, path=file.path, modified=file.modified, content=file.content, anchors=anchors)
@@ -70,7 +69,6 @@ class Outline(FileOutline):
 
     @property
     def section_keys(self) -> tuple[str, ...]:
-        """Anchors of the sections, in order."""
         return tuple(placed.heading.anchor for placed in self.headings if placed.section)
 
     @property

@@ -320,7 +320,6 @@ class KnownFile:
 
     @property
     def where(self) -> str:
-        """Path below the content directory."""
         return self.found.where
 
     @property
@@ -329,12 +328,10 @@ class KnownFile:
 
     @property
     def modified(self) -> float:
-        """File time in seconds since the epoch."""
         return self.found.stamp.modified / 1e9
 
     @property
     def size(self) -> Size | None:
-        """The size of an image, if known."""
         width, _, height = self.note.partition("x")
         return (int(width), int(height)) if height else None
 

@@ -305,7 +305,6 @@ class FrontMatter:
 
     @property
     def validity(self) -> Validity:
-        """Versions that the entry holds for."""
         return Validity(self.versions, self.fixed_in, self.verified)
 
 

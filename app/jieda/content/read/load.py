@@ -56,7 +56,6 @@ class Loaded:
 
     @property
     def corpus(self) -> Corpus:
-        """Everything that was read."""
         return self.state.corpus
 
     @property
@@ -79,7 +78,6 @@ class Loaded:
         return parsed.body.markdown if parsed else ""
 
     def library(self) -> Library:
-        """Return the library of published entries."""
         corpus, entries = self.corpus, self.state.entries
         samples = {**corpus.samples, "": corpus.background}
         summaries = {entry_id: each.head.summary for entry_id, each in entries.items()}

@@ -224,7 +224,6 @@ def advance(
 
 
 def _group_files(reading: Reading, old: ContentState) -> dict[str, Group]:
-    """Return the files of every id."""
     files = [directory.editions for directory in reading.directories]
     if files == [directory.editions for directory in old.reading.directories]:
         return dict(old.groups)

@@ -177,11 +177,9 @@ class Strings:
         return len(self._offsets) - 1
 
     def bytes_at(self, number: int) -> bytes:
-        """Return string `number`, undecoded."""
         return bytes(self._text[self._offsets[number] : self._offsets[number + 1]])
 
     def at(self, number: int) -> str:
-        """Return string `number`."""
         return self.bytes_at(number).decode("utf-8", ERRORS)
 
     def find(self, text: str) -> int | None:
@@ -190,7 +188,6 @@ class Strings:
         return number if number < len(self) and self.bytes_at(number) == wanted else None
 
     def prefixed(self, prefix: str) -> range:
-        """Return the numbers of the strings that start with `prefix`."""
         wanted = encoded(prefix)
         return range(self._place(wanted), self._place(wanted + LAST))
 
@@ -245,7 +242,6 @@ class Table:
         return None if number is None else slice(int(self.starts[number]), int(self.starts[number + 1]))
 
     def occurrences(self) -> Occurrences:
-        """Return all rows, for writing them again."""
         starts = self.starts.astype(np.int64)
         counts = starts[1:] - starts[:-1]
         return Occurrences(self.strings.all(), np.repeat(np.arange(len(self.strings)), counts), self.columns)

@@ -204,11 +204,9 @@ class FacetColumns:
         return passing
 
     def lacking(self, lang: Language) -> Mask:
-        """Return the mask of documents that have no edition in a language."""
         return ~self._chosen(EDITION, (lang,))
 
     def counts(self, facet: str, among: Mask) -> dict[str, int]:
-        """Count the documents `among` that have each value of a facet."""
         values = self.values[facet]
         if not values:
             return {}

@@ -256,7 +256,6 @@ class EmbeddedIndex:
         self._pools: ByteCache[Variants, Pool] = ByteCache(room, lambda pool: pool.size)
 
     def find(self, wanted: Lookup) -> LookupResult:
-        """Look up and judge every document."""
         pools = {
             terms: self._pools.get(terms, partial(make_pool, self.collection, self._weighting, terms))
             for terms in wanted.pools
@@ -276,11 +275,9 @@ class EmbeddedIndex:
         return EmbeddedResult(self, wanted, pools, columns)
 
     def is_there(self) -> bool:
-        """True: the index is in this process."""
         return True
 
     def holding_all(self, phrases: Sequence[Sequence[str]]) -> Mask:
-        """Return the mask of the documents that hold all of `phrases`."""
         counts = np.zeros(len(self.collection), dtype=np.intp)
         for phrase in phrases:
             counts[self._phrase(phrase, ())[0]] += 1

@@ -113,7 +113,6 @@ class EmbeddedLikeness:
         return compared
 
     def _compare(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Similarity:
-        """Return the similarity of some documents of a segment."""
         starts = segment.meaning_starts[documents]
         counts = segment.meaning_starts[documents + 1] - starts
         means = np.cumsum(counts) - counts

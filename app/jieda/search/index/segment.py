@@ -79,7 +79,6 @@ class Segment:
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        """Ids of the documents, by number."""
         return tuple(self._ids.all())
 
     def number(self, document_id: str) -> int | None:
@@ -262,7 +261,6 @@ def _segment_arrays(
     columns: Mapping[str, Array],
     vectors: Sequence[Quantized],
 ) -> dict[str, Array]:
-    """Return the arrays of a segment; `vectors` by document."""
     arrays = {**string_arrays("ids", ids), **string_arrays("separators", separators)}
     for name, found in tables.items():
         arrays |= table_arrays(name, found)

@@ -131,7 +131,6 @@ def _write(target: Path, documents: Mapping[str, Document], ids: Collection[str]
 
 
 def _sync_files(target: Path, previous: Path, names: Collection[str]) -> None:
-    """Make `target` hold exactly the segments of these names."""
     for path in target.glob(f"*{SUFFIX}"):
         if path.name.removesuffix(SUFFIX) not in names:
             path.unlink()

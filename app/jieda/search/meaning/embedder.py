@@ -126,7 +126,6 @@ class _Broken:
         self._error = error
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002 - nothing is
-        """Raise the error of the import."""
         raise self._error
 
 

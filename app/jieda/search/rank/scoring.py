@@ -100,7 +100,6 @@ class QueryScorer:
         return ScoreColumns(score / total * kept, coverage)
 
     def _add(self, only: Alternative, score: Scores, covered: Scores) -> None:
-        """Add a clause that has one alternative only."""
         for term in only.terms:
             postings, weight = self.postings(term), self.weight(term)
             score[postings.documents] += only.weight * weight * postings.saturation

@@ -59,7 +59,6 @@ class FactMaker:
         self._vocabulary, self._analyzers = vocabulary, analyzers or Analyzers()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the vocabulary alone."""
         return FactMaker, (self._vocabulary,)
 
     @cached_property

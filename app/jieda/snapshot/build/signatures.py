@@ -39,7 +39,6 @@ class LogSearch:
         self._signatures, self._failures = signatures, failures
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle everything but the finders."""
         return LogSearch, (self._signatures, self._failures)
 
     def __call__(self, log: SampleFile) -> tuple[str, LogMatches]:

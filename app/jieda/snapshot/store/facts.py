@@ -109,7 +109,6 @@ class FactStore:
 
     @property
     def is_current(self) -> bool:
-        """Whether the file that was opened is still at its path."""
         return self._identity is not None and identity(self._path) == self._identity
 
     def get(self, key: bytes) -> bytes | None:
@@ -137,7 +136,6 @@ class FactStore:
         return frozenset(key for rows in found for (key,) in rows)
 
     def _among(self, keys: Iterable[bytes], query: str) -> Iterator[list[Any]]:
-        """Yield the rows of many keys in batches."""
         wanted = iter(keys)
         while batch := tuple(islice(wanted, BATCH)):
             yield self._select(f"{query} ({','.join('?' * len(batch))})", batch)
@@ -174,7 +172,6 @@ class FactStore:
         return len(gone)
 
     def files(self) -> list[FileRow]:
-        """Return the rows of all files as they were last seen."""
         return self._select("SELECT * FROM files")
 
     def put_files(self, rows: Iterable[FileRow], gone: Iterable[tuple[str, str]]) -> None:
@@ -196,7 +193,6 @@ class FactStore:
             self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", row)
 
     def close(self) -> None:
-        """Close the connection; the store cannot be used afterwards."""
         with self._lock:
             self._close()
 

@@ -105,7 +105,6 @@ class Generation:
             raise GenerationUnreadable(str(error)) from error
 
     def ask(self, query: str, given: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of a SELECT."""
         try:
             with self._lock:
                 return self._connection.execute(query, given).fetchall()

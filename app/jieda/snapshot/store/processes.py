@@ -236,7 +236,6 @@ class Announcement:
         self._descriptor = -1
 
     def start(self) -> None:
-        """Create the file."""
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o660)
@@ -250,7 +249,6 @@ class Announcement:
             os.ftruncate(self._descriptor, len(content))
 
     def withdraw(self) -> None:
-        """Remove the announcement."""
         if self._descriptor >= 0:
             with contextlib.suppress(OSError):
                 self._path.unlink()

@@ -42,7 +42,6 @@ class EntryRow:
 
     @property
     def keys(self) -> Iterator[bytes]:
-        """Keys of all facts of the entry."""
         yield from self.editions.values()
         yield from self.places.values()
         yield from self.history.values()
@@ -57,7 +56,6 @@ class EntryRow:
 
     @cached_property
     def digest(self) -> bytes:
-        """Digest of the row; equal rows have equal digests."""
         return hashlib.blake2b(to_json(self), digest_size=DIGEST_SIZE).digest()
 
 

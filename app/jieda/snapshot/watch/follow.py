@@ -66,7 +66,6 @@ class Follower:
 
     @property
     def served(self) -> Snapshot | None:
-        """The snapshot to serve, if one was opened."""
         return self._snapshot
 
     def catch_up(self) -> bool:

@@ -215,7 +215,6 @@ class Keeper:
             self._logged = built.generation
 
     def report(self, **changes: Any) -> None:
-        """Change fields of the status, for all processes."""
         self.status = replace(self.status, **changes, at=time.time())
         write_status(self._data, self.status)
 

@@ -60,7 +60,6 @@ class GapGroup:
 
     @property
     def last(self) -> str:
-        """The last day on which it was asked."""
         return max(self.days)
 
 

@@ -133,7 +133,6 @@ class Waiting:
             self._since[asker, gap] = now
 
     def found(self, asker: bytes) -> None:
-        """Drop all held gaps of an asker."""
         for gap in self._of.pop(asker, ()):
             del self._since[asker, gap]
 

@@ -194,7 +194,6 @@ class Redactor:
             yield from _punctuation(text[said:])
 
     def _is_plain(self, written: str, *, dictionary: bool) -> bool:
-        """Whether a word may stay."""
         word = written.casefold()
         if len(word) > LONGEST_WORD or not word.isascii():
             return False

@@ -61,7 +61,6 @@ def check(material: LoadedContent, edited: Loaded, draft: Draft) -> Checked:
 
 
 def _check_between(material: LoadedContent, edited: Loaded, draft: Draft) -> Iterable[Problem]:
-    """Return violations of rules between entries."""
     corpus = edited.corpus
     files = corpus.by_id.get(draft.id, {}).values()
     signatures = [signature for file in files for signature in file.front.signatures]
@@ -75,7 +74,6 @@ def _check_between(material: LoadedContent, edited: Loaded, draft: Draft) -> Ite
 
 
 def _broken_elsewhere(before: ContentState, after: ContentState, entry_id: str) -> Iterator[Problem]:
-    """Yield new problems of other entries."""
     for other, found in after.checks.items():
         if other != entry_id:
             yield from set(found) - set(before.checks.get(other, ()))
