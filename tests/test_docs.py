@@ -180,7 +180,9 @@ def test_the_tables_of_the_content_format_are_what_is_read(name: str) -> None:
     fields_and_placeholders = read(name).split("\n### taxonomy.yaml")[0]
     listed = re.findall(r"^\| `([^`]+)` \|", fields_and_placeholders, re.MULTILINE)
     assert sorted(listed) == sorted([*fields, *sections, *placeholders])
-    assert "".join(f"| `{key}` | {' | '.join(each.values())} |\n" for key, each in SECTIONS.items()) in read(name)
+    assert "".join(f"| `{key}` | {' | '.join(each.values())} |\n" for key, each in SECTIONS.items()) in read(
+        name
+    )
 
 
 @pytest.mark.parametrize("name", ["docs/diagnosis.md", "docs/diagnosis.zh-CN.md"])

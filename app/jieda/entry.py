@@ -1,7 +1,7 @@
 """The model of an entry: frozen values with look-ups, no more."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -150,11 +150,20 @@ class Edition:
         return self.section("fix", "answer", "steps", "example")
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Base of classes with the id of an entry, `<framework>/<slug>`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryHead:
+    """An entry without its editions; `id` is `<framework>/<slug>`."""
 
     id: str
+    kind: Kind
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    signatures: tuple[Signature, ...]
+    related: tuple[str, ...]
+    formerly: tuple[str, ...]
+    validity: Validity = Validity()
+    applies_anywhere: bool = False
+    """Whether its fix holds for the logs of any program, not only of its framework."""
 
     @property
     def framework(self) -> str:
@@ -164,27 +173,18 @@ class Named:
     def slug(self) -> str:
         return self.id.partition("/")[2]
 
-
-@dataclass(frozen=True, slots=True)
-class Entry(Named):
-    """One question with its answer, in one or two editions that share all these fields."""
-
-    kind: Kind
-    topics: tuple[str, ...]
-    error_types: tuple[str, ...]
-    signatures: tuple[Signature, ...]
-    related: tuple[str, ...]
-    formerly: tuple[str, ...]
-    editions: Mapping[Language, Edition]
-    stale: frozenset[Language]
-    """Editions whose twin has changed since the two were last synced."""
-    validity: Validity = Validity()
-    applies_anywhere: bool = False
-    """Whether its fix holds for the logs of any program, not only of its framework."""
-
     @property
     def signature_lines(self) -> tuple[str, ...]:
         return tuple(line for signature in self.signatures for line in signature.lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(EntryHead):
+    """One question with its answer, in one or two editions."""
+
+    editions: Mapping[Language, Edition]
+    stale: frozenset[Language]
+    """Editions whose twin has changed since the two were last synced."""
 
     def edition(self, lang: Language) -> Edition:
         """Return the edition to show to a reader of `lang`: that one if it exists, otherwise the other."""
@@ -208,17 +208,12 @@ class EditionSummary:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Summary(Named):
-    """The fields of an entry that lists show, and no more, as the summaries of all entries are in memory."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(EntryHead):
+    """An entry with the fields of its editions that lists show."""
 
-    kind: Kind
-    topics: tuple[str, ...]
-    error_types: tuple[str, ...]
-    related: tuple[str, ...]
     updated: date
     editions: Mapping[Language, EditionSummary]
-    validity: Validity = Validity()
 
     @property
     def stale(self) -> frozenset[Language]:
@@ -232,6 +227,11 @@ class Summary(Named):
     def edition(self, lang: Language) -> EditionSummary:
         """Return the edition to show to a reader of `lang`: that one if it exists, otherwise the other."""
         return self.editions[self.shown(lang)]
+
+    def entry(self, editions: Mapping[Language, Edition]) -> Entry:
+        """Return the whole entry, given its editions."""
+        head = {each.name: getattr(self, each.name) for each in fields(EntryHead)}
+        return Entry(**head, editions=editions, stale=self.stale)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from tests.support.small_content import edition, write
 def titles(data: Path) -> list[str]:
     """What the current generation serves."""
     rows = Generation(data, current_name(data)).rows()
-    return [each.title for row in rows for each in row.head.summary.editions.values()]
+    return [each.title for row in rows for each in row.summary.editions.values()]
 
 
 def opened(content: Path, data: Path, analyzers: Analyzers) -> Knowledge:

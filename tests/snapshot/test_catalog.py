@@ -195,4 +195,4 @@ def test_what_was_changed_on_disk_is_not_opened(data: Path) -> None:
             Generation(data, current_name(data))
     finally:
         path.write_bytes(whole)
-    assert Generation(data, current_name(data)).row("roll/n12").head.summary.id == "roll/n12"
+    assert Generation(data, current_name(data)).row("roll/n12").summary.id == "roll/n12"

@@ -106,15 +106,15 @@ def served(data: Path, name: str) -> dict[str, object]:
     facts = FactStore(data / FILE_NAME, writable=False)
     rows = list(generation.rows())
     try:
-        entries = {row.head.summary.id: read_entry(facts.get, row) for row in rows}
+        entries = {row.summary.id: read_entry(facts.get, row) for row in rows}
     finally:
         facts.close()
     header, vocabulary = generation.header, generation.header.vocabulary
-    catalog = Catalog(generation.ask, lambda entry_id: generation.row(entry_id).head.summary)
+    catalog = Catalog(generation.ask, lambda entry_id: generation.row(entry_id).summary)
     listed = (catalog.listed(), *map(catalog.stale, Language))
     return {
         "entries": entries,
-        "summaries": tuple(row.head.summary for row in rows),
+        "summaries": tuple(row.summary for row in rows),
         "lists": [[each.id for each in found] for found in listed],
         "counts": {facet: catalog.counts(facet) for facet in FACETS},
         "problems": header.problems,

@@ -250,7 +250,7 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
         samples[row.entry_id].append(row)
     return Library(
         ask=generation.ask,
-        summary=lambda entry_id: generation.row(entry_id).head.summary,
+        summary=lambda entry_id: generation.row(entry_id).summary,
         read_entry=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
         changes=lambda entry_id, lang: _changes(facts, generation.row(entry_id), lang),
         vocabulary=header.vocabulary,

@@ -80,7 +80,7 @@ class Loaded:
     def library(self) -> Library:
         corpus, entries = self.corpus, self.state.entries
         samples = {**corpus.samples, "": corpus.background}
-        summaries = {entry_id: each.head.summary for entry_id, each in entries.items()}
+        summaries = {entry_id: each.summary for entry_id, each in entries.items()}
         return Library(
             ask=in_memory(summaries.values(), corpus.taxonomy),
             summary=summaries.__getitem__,
@@ -149,12 +149,12 @@ class Loaded:
 
     def _make_entry(self, prepared: Prepared) -> Entry:
         editions = {}
-        for lang, file in self.corpus.published[prepared.head.summary.id].items():
+        for lang, file in self.corpus.published[prepared.summary.id].items():
             parsed, _ = parse_file(self._sources[file.path])
             if parsed:
                 kept = dict(prepared.decisions[lang])
                 editions[lang] = parsed.edition(kept.__getitem__, file.path, file.updated)
-        return prepared.head.entry(editions)
+        return prepared.summary.entry(editions)
 
     def _digest(self) -> str:
         """Return a digest of every file, and of which editions are stale, which may depend on file times."""
@@ -163,7 +163,7 @@ class Loaded:
             for file in each.files:
                 total.update(f"\n{number} {file.where} {file.content}".encode())
         for entry_id, prepared in self.state.entries.items():
-            if stale := prepared.head.summary.stale:
+            if stale := prepared.summary.stale:
                 total.update(f"\n{entry_id} {','.join(sorted(stale))}".encode())
         return total.hexdigest()
 

@@ -32,7 +32,7 @@ from jieda.content.read.gather import (
     entry_id_of,
     find_collisions,
 )
-from jieda.entry import Edition, EditionSummary, Entry, Kind, Language, Problem, Signature, Summary
+from jieda.entry import EditionSummary, Kind, Language, Problem, Summary
 from jieda.log_knowledge import LogKnowledge
 from jieda.taxonomy import Taxonomy
 
@@ -40,32 +40,6 @@ Value = TypeVar("Value")
 
 Decisions = tuple[tuple[Link, Link | None], ...]
 """For every link to an entry, an anchor or an image, the link to write instead; None for its text alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class EntryHead:
-    """An entry without the text of its editions."""
-
-    summary: Summary
-    signatures: tuple[Signature, ...]
-    formerly: tuple[str, ...]
-    applies_anywhere: bool = False
-
-    def entry(self, editions: Mapping[Language, Edition]) -> Entry:
-        summary = self.summary
-        return Entry(
-            id=summary.id,
-            kind=summary.kind,
-            topics=summary.topics,
-            error_types=summary.error_types,
-            signatures=self.signatures,
-            related=summary.related,
-            formerly=self.formerly,
-            editions=editions,
-            stale=summary.stale,
-            validity=summary.validity,
-            applies_anywhere=self.applies_anywhere,
-        )
 
 
 def claimed_ids(corpus: Corpus) -> dict[str, str]:
@@ -87,24 +61,26 @@ def old_ids(claims: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     return held
 
 
-def make_head(corpus: Corpus, entry_id: str, formerly: tuple[str, ...]) -> EntryHead:
-    """Return the head of a published entry. If twins contradict each other, the newer prevails."""
+def make_summary(corpus: Corpus, entry_id: str, formerly: tuple[str, ...]) -> Summary:
+    """Return the summary of a published entry. If twins contradict each other, the newer prevails."""
     editions = corpus.published[entry_id]
     front = newest(editions).front
     kind = front.kind or Kind.CONCEPT
     topics, error_types = corpus.taxonomy.topic, corpus.taxonomy.error_type
     stale = stale_languages(editions)
-    summary = Summary(
+    return Summary(
         id=entry_id,
         kind=kind,
         topics=tuple(filter(topics.__contains__, front.topics)),
         error_types=tuple(filter(error_types.__contains__, front.error_types)) if kind is Kind.ERROR else (),
+        signatures=front.signatures,
         related=tuple(each for each in front.related if each in corpus.published and each != entry_id),
+        formerly=formerly,
         updated=max(file.updated for file in editions.values()),
         editions={lang: _edition_summary(file, stale=lang in stale) for lang, file in editions.items()},
         validity=front.validity,
+        applies_anywhere=front.applies_anywhere,
     )
-    return EntryHead(summary, front.signatures, formerly, front.applies_anywhere)
 
 
 def _edition_summary(file: Outline, *, stale: bool) -> EditionSummary:
@@ -144,9 +120,9 @@ Outlines = Callable[[Iterable[KnownFile]], Mapping[KnownFile, ReadFile]]
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A published entry's head and link decisions: everything but its files that its text depends on."""
+    """A published entry's summary and link decisions: everything but its files that its text depends on."""
 
-    head: EntryHead
+    summary: Summary
     decisions: Mapping[Language, Decisions]
 
 
@@ -326,6 +302,6 @@ def _find_references(corpus: Corpus, entry_id: str) -> frozenset[str]:
 
 def _prepare(corpus: Corpus, formerly: Mapping[str, tuple[str, ...]], entry_id: str) -> Prepared:
     return Prepared(
-        head=make_head(corpus, entry_id, formerly.get(entry_id, ())),
+        summary=make_summary(corpus, entry_id, formerly.get(entry_id, ())),
         decisions={lang: decide_links(corpus, file) for lang, file in corpus.published[entry_id].items()},
     )

@@ -234,7 +234,7 @@ class Builder:
         corpus, holders = state.corpus, SignatureHolders.of(state.corpus)
         matches, counts = tools.signatures.of(state, holders)
         between = check_between(corpus, holders, matches)
-        heads = {entry_id: entry.head for entry_id, entry in state.entries.items()}
+        heads = {entry_id: entry.summary for entry_id, entry in state.entries.items()}
         logs = [log for entry_id, each in corpus.samples.items() if entry_id in heads for log in each]
         return Header(
             code=code_version(),

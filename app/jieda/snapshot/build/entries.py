@@ -219,13 +219,13 @@ class EntryFacts:
         embeds: bool,
     ) -> EntryRow:
         editions = {lang: edition_key(file, prepared.decisions[lang]) for lang, file in files.items()}
-        head, summary, taxonomy = prepared.head, prepared.head.summary, self.vocabulary.taxonomy
+        summary, taxonomy = prepared.summary, self.vocabulary.taxonomy
         tags = [taxonomy.facet(facet)[value] for facet in FACETS for value in facet_values(summary)[facet]]
         named = [(tag.id, tag.name) for tag in tags]
-        own = (summary.id, summary.kind, head.signatures, head.applies_anywhere, named)
+        own = (summary.id, summary.kind, summary.signatures, summary.applies_anywhere, named)
         said = to_json((*own, list(editions.items())))
         return EntryRow(
-            head=head,
+            summary=summary,
             editions=editions,
             places={lang: fact_key("places", self._words, key) for lang, key in editions.items()},
             document=fact_key("document", self._words, said),
@@ -275,5 +275,5 @@ class EntryFacts:
                 self._facts.put(row.meaning, meaning)
         except NotEmbedded:
             for row in rows:
-                del self._known[row.head.summary.id]
+                del self._known[row.summary.id]
             raise

@@ -142,7 +142,7 @@ class Publication:
         kept = sorted(self._resources.facts.get_all(row.completions for row in rows))
         found = [each for _, value in kept for each in from_json(value, tuple[CompletionCandidate, ...])]
         vocabulary = self._plan.header.vocabulary
-        found += tag_candidates((row.head.summary for row in rows), vocabulary.taxonomy)
+        found += tag_candidates((row.summary for row in rows), vocabulary.taxonomy)
         found += glossary_candidates(vocabulary.glossary)
         fold = self._resources.analyzers.of(vocabulary.dictionary).fold
         return write_arrays(target, completion_arrays(tuple(dict.fromkeys(found)), fold))
@@ -157,7 +157,7 @@ class Publication:
         )
 
     def _offered(self, row: EntryRow) -> tuple[object, ...]:
-        return facet_values(row.head.summary), self._resources.facts.get(row.completions)
+        return facet_values(row.summary), self._resources.facts.get(row.completions)
 
 
 def index_digest(engine: str, rows: Rows) -> str:

@@ -68,7 +68,7 @@ class LogSignatures:
         signature of an entry, found as in a diagnosis. Raises ContentMoved, OSError."""
         corpus, failures = state.corpus, state.vocabulary.logs.failures
         checked = frozenset(holders.holders)
-        served = {entry_id: entry.head.signatures for entry_id, entry in state.entries.items()}
+        served = {entry_id: entry.summary.signatures for entry_id, entry in state.entries.items()}
         inputs = checked, served, failures, corpus.samples, corpus.background
         if inputs != self._inputs:
             found = self._match(corpus, checked.union(*served.values()), failures)

@@ -160,9 +160,9 @@ def write_tables(
         if before is None:
             connection.executescript(TABLES)
         connection.execute("BEGIN")
-        remove_entries(connection, (row.head.summary for row in gone), taxonomy)
-        connection.executemany("DELETE FROM entries WHERE id = ?", ((row.head.summary.id,) for row in gone))
-        put_entries(connection, (row.head.summary for row in put.values()), taxonomy)
+        remove_entries(connection, (row.summary for row in gone), taxonomy)
+        connection.executemany("DELETE FROM entries WHERE id = ?", ((row.summary.id,) for row in gone))
+        put_entries(connection, (row.summary for row in put.values()), taxonomy)
         rows = (
             (entry_id, row.digest, b"".join(row.editions.values()), to_json(row))
             for entry_id, row in put.items()

@@ -12,9 +12,8 @@ import msgspec
 
 from jieda.content.read.corpus import SampleFile
 from jieda.content.read.gather import Vocabulary
-from jieda.content.read.state import EntryHead
 from jieda.diagnosis.facts import SignatureCount
-from jieda.entry import Edition, Entry, Language, Problem, Signature
+from jieda.entry import Edition, Entry, Language, Problem, Signature, Summary
 
 Value = TypeVar("Value")
 
@@ -31,7 +30,7 @@ class EntryRow:
     `meaning` and `history` are keys of facts; `meaning` is empty without an embedder, `history` has only editions with
     changes recorded in git."""
 
-    head: EntryHead
+    summary: Summary
     editions: Mapping[Language, bytes]
     places: Mapping[Language, bytes]
     document: bytes
@@ -127,7 +126,7 @@ def read_entry(fact: Callable[[bytes], bytes | None], row: EntryRow) -> Entry:
     for lang, key in row.editions.items():
         value = fact(key)
         if value is None:
-            raise KeyError(row.head.summary.id)
-        summary = row.head.summary.editions[lang]
+            raise KeyError(row.summary.id)
+        summary = row.summary.editions[lang]
         editions[lang] = edition_from_json(value, summary.path, summary.updated)
-    return row.head.entry(editions)
+    return row.summary.entry(editions)
