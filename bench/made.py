@@ -84,7 +84,7 @@ def build_snapshot(
     For measurements and tests; servers open snapshots from a generation.
     """
     glossary = Glossary(library.glossary, analyzer)
-    index = build_index(folder, library, build_documents(library, analyzer, glossary), embedder)
+    index = build_index(folder, build_documents(library, analyzer, glossary, embedder=embedder))
     words = WordReader(analyzer, glossary)
     known = collect(library, words, library.log_knowledge, library.samples(""))
     searcher = Searcher(

@@ -26,16 +26,13 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind
 from jieda.content.library import Library
 from jieda.content.read.load import load_library
-from jieda.evaluation.figures import Judged, display_language, rank_of
+from jieda.evaluation.figures import Judged, build_index, display_language, rank_of
 from jieda.search.answers import SearchRequest
-from jieda.search.index.document import build_documents, with_meaning
-from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.writer import update_index
+from jieda.search.index.document import build_documents
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.embedder import embedder as installed
 from jieda.search.searcher import Searcher
 from jieda.search.translation import Dictionary, open_dictionary
-from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
 
 from bench.beds import Bed, beds
@@ -71,11 +68,8 @@ def searcher_of(
     """Return Jieda's searcher for a bed; the embedder may be omitted even if the index was built with one."""
     analyzer = Analyzer(library.dictionary)
     glossary = Glossary(library.glossary, analyzer)
-    made = with_meaning(
-        library, build_documents(library, analyzer, glossary, tuple(sorted(bed.languages))), embedder
-    )
-    update_index(folder, None, {one.id: one for one in made}, (), ())
-    index = EmbeddedIndex(folder, WEIGHTING)
+    documents = build_documents(library, analyzer, glossary, tuple(sorted(bed.languages)), embedder)
+    index = build_index(folder, documents)
     return Searcher(library, index, analyzer, glossary, embedder, dictionary=dictionary), analyzer
 
 
@@ -83,9 +77,9 @@ def jieda_ranks(searcher: Searcher, queries: Iterable[Judged]) -> tuple[Ranks, i
     """Return ranks, and how many right answers are called weak."""
     ranks, weak = {}, 0
     for one in queries:
-        rank = ranks[key(one)] = rank_of(searcher.ranked(one.query, DEPTH), one.expected)
-        if rank == 1:
-            weak += searcher.search(SearchRequest(one.query, display_language(one), limit=1)).weak
+        answer = searcher.search(SearchRequest(one.query, display_language(one), limit=DEPTH))
+        rank = ranks[key(one)] = rank_of([hit.entry.id for hit in answer.hits], one.expected)
+        weak += rank == 1 and answer.weak
     return ranks, weak
 
 

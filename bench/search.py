@@ -29,7 +29,7 @@ from jieda.content.read.load import load_library
 from jieda.entry import Summary
 from jieda.evaluation.figures import read_judged
 from jieda.search.answers import SearchRequest
-from jieda.search.index.document import ZONES, Document, build_documents, with_meaning
+from jieda.search.index.document import ZONES, Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Embedder
@@ -205,7 +205,7 @@ def main(counts: Sequence[int]) -> None:
     analyzer = Analyzer(library.dictionary)
     glossary = Glossary(library.glossary, analyzer)
     embedder = installed(Settings.load(os.environ).data, wanted=True)
-    mixed = list(with_meaning(library, build_documents(library, analyzer, glossary), embedder))
+    mixed = list(build_documents(library, analyzer, glossary, embedder=embedder))
     print(
         f"{QUERIES} queries; ms a query: a whole search by words, with meaning; parsing, ranking, Whoosh's scoring"
     )

@@ -9,16 +9,14 @@ from tempfile import mkdtemp
 from typing import Any
 
 from jieda.analysis.pipeline import Glossary
-from jieda.content.library import Library
 from jieda.content.read.load import load_library
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.search.answers import SearchAnswer, SearchRequest
-from jieda.search.index.document import Document, build_documents, with_meaning
+from jieda.search.index.document import Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
-from jieda.search.meaning.embedder import Embedder
 from jieda.search.searcher import Searcher
 from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.builder import Builder
@@ -160,12 +158,9 @@ def _share(holds: Iterable[bool]) -> float:
     return sum(values) / (len(values) or 1)
 
 
-def build_index(
-    folder: Path, library: Library, documents: Iterable[Document], embedder: Embedder | None = None
-) -> EmbeddedIndex:
-    """Write the index of documents of a library into an empty folder, and open it."""
-    made = {each.id: each for each in with_meaning(library, documents, embedder)}
-    update_index(folder, None, made, (), ())
+def build_index(folder: Path, documents: Iterable[Document]) -> EmbeddedIndex:
+    """Write the index of some documents into an empty folder, and open it."""
+    update_index(folder, None, {each.id: each for each in documents}, (), ())
     return EmbeddedIndex(folder, WEIGHTING)
 
 
@@ -224,8 +219,8 @@ class Bench:
                 raise JiedaError(f"no edition is left when those in {lang} are hidden")
             analyzer, embedder = self._snapshot.searcher.analyzer, self._analyzers.embedder
             glossary = Glossary(library.glossary, analyzer)
-            documents = build_documents(library, analyzer, glossary, (lang.other,))
-            index = build_index(Path(mkdtemp(dir=self._folder)), library, documents, embedder)
+            documents = build_documents(library, analyzer, glossary, (lang.other,), embedder)
+            index = build_index(Path(mkdtemp(dir=self._folder)), documents)
             dictionary = self._analyzers.dictionary
             self._without[lang] = Searcher(
                 library, index, analyzer, glossary, embedder, dictionary=dictionary

@@ -142,12 +142,6 @@ class Searcher:
         """Complete a query that ends in a field of the query language with each value that the field may have."""
         return tuple(self._language.complete_field(text)) if self._language else ()
 
-    def ranked(self, text: str, limit: int) -> tuple[str, ...]:
-        """Return the ids of the hits, best first, without reasons. Raises IndexUnreadable."""
-        query = self._parser.parse(text, Filters()).query
-        ranking = self._ranker.rank(query, limit, self._meaning(query))
-        return tuple(scored.id for scored in ranking.ranked)
-
     def known_words(self, text: str) -> tuple[str, ...]:
         """Return the words of `text` in a general dictionary or some entry, each once: no name, token or password."""
         words, frequency = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text)), self._lexicon.frequency

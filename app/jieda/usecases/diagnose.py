@@ -102,13 +102,13 @@ BLOCK = 1 << 20
 
 def window(service: Service) -> LogWindow:
     """Return a window that takes a log of any size, with the current formats."""
-    return LogWindow(service.limits.log_bytes, service.current().diagnoser.formats)
+    return LogWindow(service.settings.max_log_bytes, service.current().diagnoser.formats)
 
 
 def extracted(service: Service, text: str) -> LogExtract:
     """Return the parts to read of a text of any size."""
     raw = text.encode("utf-8", "replace")
-    if len(raw) <= service.limits.log_bytes:
+    if len(raw) <= service.settings.max_log_bytes:
         return LogExtract(text)
     taken = window(service)
     for start in range(0, len(raw), BLOCK):
@@ -139,7 +139,7 @@ async def diagnose_log(
 def excerpt(service: Service, text: str) -> tuple[str, int]:
     """Return a text cut to the limit, and the number of bytes left out. One eighth of the limit is for the start, the
     rest for the end: a log begins with what was started and ends with what went wrong."""
-    limit = service.limits.log_bytes
+    limit = service.settings.max_log_bytes
     raw = text.encode("utf-8", "surrogatepass")
     if len(raw) <= limit:
         return text, 0

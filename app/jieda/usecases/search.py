@@ -111,7 +111,7 @@ async def suggest(
 
 def clip(service: Service, text: str) -> str:
     """Cut a query to its maximum length."""
-    return within(text, service.limits.query_chars)
+    return within(text, service.settings.max_query_chars)
 
 
 def _all_that_pass(library: Library, request: SearchRequest) -> SearchAnswer:

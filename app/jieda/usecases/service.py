@@ -175,14 +175,6 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Maximum sizes of a query and of a log; the rest is not read."""
-
-    query_chars: int
-    log_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class Service:
     """Shared parts of all use cases.
 
@@ -191,7 +183,7 @@ class Service:
 
     knowledge: Knowledge
     metrics: Metrics
-    limits: Limits
+    settings: Settings
     offload: Offload
     recorder: Recorder | None = None
     """Records gaps once it is started; None if that is switched off."""
@@ -217,7 +209,7 @@ class Service:
         return cls(
             knowledge=knowledge,
             metrics=metrics,
-            limits=Limits(settings.max_query_chars, settings.max_log_bytes),
+            settings=settings,
             offload=offload,
             recorder=recorder if settings.gaps else None,
             log_process=LogProcess(settings) if alone else None,

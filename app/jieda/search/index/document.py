@@ -230,11 +230,13 @@ def build_documents(
     analyzer: Analyzer,
     glossary: Glossary,
     tag_languages: Iterable[Language] = tuple(Language),
+    embedder: Embedder | None = None,
 ) -> Iterator[Document]:
-    """Yield a document for every entry of a library, in the order of ids."""
+    """Yield a document for every entry of a library, in the order of ids; with vectors if there is an embedder."""
     languages = tuple(tag_languages)
     for _, entry in sorted(library.entries.items()):
-        yield document_of(entry, analyzer, glossary, library.taxonomy, languages)
+        made = document_of(entry, analyzer, glossary, library.taxonomy, languages)
+        yield replace(made, meaning=meaning_of(entry, embedder)) if embedder else made
 
 
 def span_keys(text: str, analyzer: Analyzer) -> tuple[str, str]:
@@ -312,15 +314,6 @@ def meaning_of(entry: Entry, embedder: Embedder) -> Meaning:
     told = titles | dict.fromkeys(sayings(entry))
     alone = [each for each in dict.fromkeys(standalone_sentences(entry)) if each not in told]
     return Meaning.of(embedder.embed([*told, *alone]), of_gist=len(told), titles=len(titles))
-
-
-def with_meaning(
-    library: Library, documents: Iterable[Document], embedder: Embedder | None
-) -> Iterator[Document]:
-    """Yield the documents of a library, with vectors if there is an embedder."""
-    for document in documents:
-        meaning = meaning_of(library.entries[document.id], embedder) if embedder else None
-        yield replace(document, meaning=meaning)
 
 
 def sayings(entry: Entry) -> Iterator[str]:

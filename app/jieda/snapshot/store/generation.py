@@ -38,6 +38,7 @@ from jieda.snapshot.store.facts import KEY_SIZE, translate_errors
 from jieda.snapshot.store.records import (
     DIGEST_SIZE,
     EntryRow,
+    GenerationUnreadable,
     Header,
     RecordUnreadable,
     from_json,
@@ -75,10 +76,6 @@ MAPPED = 1 << 40
 """Maximum of bytes of the file mapped into memory, which workers share."""
 
 
-class GenerationUnreadable(Exception):
-    """A generation is missing, damaged or made by other code; `str` says why."""
-
-
 class Generation:
     """A generation whose file has been verified; its index, a directory, is checked when that is opened.
 
@@ -101,7 +98,7 @@ class Generation:
         self.ask("PRAGMA trusted_schema = OFF")
         try:
             self.header = from_json(self.ask("SELECT value FROM header")[0][0], Header)
-        except (RecordUnreadable, IndexError) as error:
+        except IndexError as error:
             raise GenerationUnreadable(str(error)) from error
 
     def ask(self, query: str, given: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -127,10 +124,7 @@ class Generation:
         found = self.ask("SELECT row FROM entries WHERE id = ?", (entry_id,))
         if not found:
             raise KeyError(entry_id)
-        try:
-            return from_json(found[0][0], EntryRow)
-        except RecordUnreadable as error:
-            raise GenerationUnreadable(str(error)) from error
+        return from_json(found[0][0], EntryRow)
 
 
 def read_generation(data: Path, name: str) -> Generation | None:

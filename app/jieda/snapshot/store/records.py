@@ -20,7 +20,11 @@ Value = TypeVar("Value")
 DIGEST_SIZE = 16
 
 
-class RecordUnreadable(ValueError):
+class GenerationUnreadable(Exception):
+    """A generation is missing, damaged or made by other code; `str` says why."""
+
+
+class RecordUnreadable(GenerationUnreadable):
     """Bytes do not decode to the expected record."""
 
 

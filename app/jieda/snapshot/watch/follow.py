@@ -15,13 +15,12 @@ from jieda.snapshot.snapshot import SHOWN, Analyzers, Snapshot, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
 from jieda.snapshot.store.generation import (
     Generation,
-    GenerationUnreadable,
     Pointer,
     generation_folder,
     read_pointer,
 )
 from jieda.snapshot.store.processes import Announcement
-from jieda.snapshot.store.records import RecordUnreadable
+from jieda.snapshot.store.records import GenerationUnreadable
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +31,7 @@ LOOK_AT_FILES = 1.0
 FIRST_PATIENCE, LONGEST_PATIENCE = 0.2, 60.0
 """Seconds between two attempts to open a generation that could not be opened."""
 
-DAMAGED = (GenerationUnreadable, IndexUnreadable, RecordUnreadable, FactsUnreadable)
+DAMAGED = (GenerationUnreadable, IndexUnreadable, FactsUnreadable)
 UNREADABLE = (*DAMAGED, OSError)
 
 Stamps = frozenset[tuple[str, int, int, int]]

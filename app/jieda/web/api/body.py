@@ -60,7 +60,7 @@ async def read_log(
     encoding = _encoding(content_type)
     if not is_json(request):
         return await _read_raw(request, service, encoding), parameters.framework
-    raw = await read_json_bytes(request, service.limits.log_bytes)
+    raw = await read_json_bytes(request, service.settings.max_log_bytes)
     _check_text(raw)
     body = await service.offload(partial(parse_body, raw, DiagnoseBody, encoding))
     request.state.lang = body.lang
@@ -71,13 +71,13 @@ async def read_log(
 async def _read_raw(request: Request, service: Service, encoding: str) -> LogExtract:
     """Extract a raw log while it arrives, chunk by chunk. Raises as `read_log` does."""
     taken, waiting = window(service), bytearray()
-    most = max(SEARCHED, service.limits.log_bytes)
+    most = max(SEARCHED, service.settings.max_log_bytes)
 
     async def take(chunk: bytes) -> None:
         waiting.extend(chunk)
         if not taken.size:
             _check_text(bytes(waiting[:BEGINNING]))
-        if taken.size + len(waiting) > service.limits.log_bytes and len(waiting) >= BLOCK:
+        if taken.size + len(waiting) > service.settings.max_log_bytes and len(waiting) >= BLOCK:
             await service.offload(partial(taken.feed, bytes(waiting)))
             waiting.clear()
 

@@ -59,7 +59,7 @@ async def mcp(request: Request) -> Response:
         raise HttpProblem(403, "problem.bad_origin")
     if not is_json(request):
         raise HttpProblem(415, "problem.not_json_rpc", headers={"Accept-Post": "application/json"})
-    body = await read_json_bytes(request, site.service.limits.log_bytes)
+    body = await read_json_bytes(request, site.service.settings.max_log_bytes)
     if len(body) > LARGE:
         await site.service.offload(partial(check_message, body))
     else:

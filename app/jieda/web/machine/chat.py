@@ -80,7 +80,7 @@ async def chat(request: Request) -> Response:
     """Answer the last message, at once or streamed."""
     site = site_of(request)
     try:
-        raw = await read_json_bytes(request, site.service.limits.log_bytes)
+        raw = await read_json_bytes(request, site.service.settings.max_log_bytes)
         asked = await site.service.offload(partial(read_request, raw))
         if asked is None:
             return refuse(400, "the body must be JSON with `messages`, as in the Chat Completions API")
@@ -138,7 +138,7 @@ async def answer_to(request: Request, text: str) -> str:
     """Return what is known about a text, as Markdown in its language. Raises RequestError."""
     site = site_of(request)
     lang = Language.ZH if has_han(text) else Language.EN
-    if "\n" in text or len(text) > site.service.limits.query_chars:
+    if "\n" in text or len(text) > site.service.settings.max_query_chars:
         log = await site.service.offload(partial(extracted, site.service, text))
         judged = await diagnose_log(site.service, log, lang, "", asker_of(request))
         return "\n\n".join(verdict_paragraphs(site, judged.diagnosis, lang))

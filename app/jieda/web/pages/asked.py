@@ -38,7 +38,7 @@ async def ask(request: Request) -> Response:
     site = context.site
     if not site.settings.gaps:
         raise HTTPException(404)
-    fields = await read_form(request, site.service.limits.log_bytes)
+    fields = await read_form(request, site.service.settings.max_log_bytes)
     if key := fields.get("key", ""):
         with refuse_if_unusable():
             await site.service.offload(partial(withdraw, site.service, key))

@@ -144,9 +144,9 @@ def _layout(context: PageContext, diagnosis: Diagnosis) -> Markup:
 async def answer_field(request: Request) -> Response:
     """Handle the field of the start page: one line is a search, several are a log."""
     context = await context_of(request)
-    fields = await read_form(request, context.site.service.limits.log_bytes)
+    fields = await read_form(request, context.site.service.settings.max_log_bytes)
     text = fields.get("q", "").strip()
-    if "\n" in text or len(text) > context.site.service.limits.query_chars:
+    if "\n" in text or len(text) > context.site.service.settings.max_query_chars:
         return await diagnose_text(request, context, {"text": text})
     target = context.urls.search(context.lang, q=text)
     return RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
@@ -155,7 +155,7 @@ async def answer_field(request: Request) -> Response:
 async def answer_form(request: Request) -> Response:
     """Show the entries that explain a log. The field of the start page calls it `q`."""
     context = await context_of(request)
-    fields = await read_form(request, context.site.service.limits.log_bytes)
+    fields = await read_form(request, context.site.service.settings.max_log_bytes)
     return await diagnose_text(request, context, {"text": fields.get("q", "")} | fields)
 
 

@@ -315,7 +315,7 @@ def with_user(request: Request, form: Form) -> Form:
 async def act(request: Request) -> Response:
     """Run the action of a button; respond with the page or the requested file. Raises TooLarge."""
     context = await context_of(request)
-    most = 2 * MAX_FILE_BYTES + context.site.service.limits.log_bytes
+    most = 2 * MAX_FILE_BYTES + context.site.service.settings.max_log_bytes
     fields = await read_form(request, most)
     action = ACTIONS.get(fields.get("do", ""), check)
     return await action(request, context, with_user(request, form_of(fields)), fields)
