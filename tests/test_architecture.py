@@ -27,7 +27,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "jieda.entry",
         "jieda.log_knowledge",
         "jieda.signature",
-        "jieda.anchors",
         "jieda.address",
         "jieda.colors",
         "jieda.site_texts",
@@ -81,7 +80,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "click": ("jieda.cli.",),
     "uvicorn": ("jieda.cli.",),
     "numpy": (
-        "jieda.anchors",
+        "jieda.signature",
         "jieda.search.",
         "jieda.cluster.",
         "jieda.analysis.words",
@@ -89,7 +88,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "jieda.importing.pairing",
     ),
     "spellchecker": ("jieda.analysis.words",),
-    "msgspec": ("jieda.snapshot.store.records",),
+    "msgspec": ("jieda.snapshot.store.generation",),
     "sqlite3": (
         "jieda.content.catalog",
         "jieda.feedback",

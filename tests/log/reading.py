@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from jieda.content.read.log_files import FAILURES, PROGRAMS, read_log_knowledge
+from jieda.content.read.shared_files import FAILURES, PROGRAMS, read_log_knowledge
 from jieda.log import lines, traceback
 from jieda.log.formats import Formats, compile_formats
 from jieda.log_knowledge import LogKnowledge

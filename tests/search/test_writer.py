@@ -14,7 +14,7 @@ from jieda.search.index.writer import MERGED_AT, SMALL, Size, plan_merge, update
 from jieda.search.query.words import Query
 from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.publish import document_from
-from jieda.snapshot.store.records import RecordUnreadable, to_json
+from jieda.snapshot.store.generation import RecordUnreadable, to_json
 
 from tests.search.contract import ALL, document, documents, explain, queries, search, word
 from tests.support.examples import examples

@@ -14,8 +14,7 @@ from jieda.entry import Language, Summary
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore
-from jieda.snapshot.store.generation import Generation, current_name
-from jieda.snapshot.store.records import GenerationUnreadable
+from jieda.snapshot.store.generation import Generation, GenerationUnreadable, current_name
 from jieda.taxonomy import FACETS, Filters, facet_values
 
 from tests.support.small_content import TAXONOMY, edition, write

@@ -15,8 +15,7 @@ from jieda.entry import Language
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME, FactStore
-from jieda.snapshot.store.generation import Generation
-from jieda.snapshot.store.records import read_entry
+from jieda.snapshot.store.generation import Generation, read_entry
 from jieda.taxonomy import FACETS
 
 from tests.support.examples import examples

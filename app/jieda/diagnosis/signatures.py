@@ -6,10 +6,16 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from jieda.anchors import AnchorIndex
 from jieda.entry import Signature
 from jieda.log.traceback import ParsedLog
-from jieda.signature import Shapes, SignatureLine, SignatureSyntaxError, compile_signature_line, normalize
+from jieda.signature import (
+    AnchorIndex,
+    Shapes,
+    SignatureLine,
+    SignatureSyntaxError,
+    compile_signature_line,
+    normalize,
+)
 
 MOST_PLACES = 64
 """Most places recorded of a signature line that has to be near others."""

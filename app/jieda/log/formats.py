@@ -13,12 +13,12 @@ from functools import lru_cache
 from itertools import accumulate, chain
 from typing import NamedTuple
 
-from jieda.anchors import AnchorIndex
 from jieda.log_knowledge import Failures
 from jieda.signature import (
     PREFIXES,
     REMOTE,
     REPEATS,
+    AnchorIndex,
     Grammar,
     SignatureLine,
     compile_signature_line,

@@ -33,9 +33,10 @@ from jieda.search.weights import WEIGHTING
 from jieda.search.whoosh.language import QueryLanguage
 from jieda.settings import Settings
 from jieda.snapshot.store.facts import FactStore, code_version
-from jieda.snapshot.store.generation import IMAGES, Generation
-from jieda.snapshot.store.records import (
+from jieda.snapshot.store.generation import (
+    IMAGES,
     EntryRow,
+    Generation,
     GenerationUnreadable,
     Header,
     RecordUnreadable,

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from jieda.anchors import AnchorIndex
 from jieda.content.read.corpus import Corpus, Outline, newest
 from jieda.content.read.yaml_reader import Fields, Items, Scalar, read_items
 from jieda.entry import Kind, Signature
 from jieda.log_knowledge import SHARED_BY
-from jieda.signature import LONGEST_SURE, SignatureLine, compile_signature_line, normalize
+from jieda.signature import LONGEST_SURE, AnchorIndex, SignatureLine, compile_signature_line, normalize
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,15 @@ from jieda.content.check.findings import repeated_words
 from jieda.content.read.corpus import Editions, FileOutline, Outline
 from jieda.content.read.directory import KnownFile, SourceFile, list_directory, read_file
 from jieda.content.read.forms import ENTRY_ID
-from jieda.content.read.log_files import FAILURES, PROGRAMS, read_log_knowledge
 from jieda.content.read.parse import UnservableError, decode
 from jieda.content.read.shared_files import (
+    FAILURES,
+    PROGRAMS,
     merge_taxonomies,
     pale_colors,
     read_dictionary,
     read_glossary,
+    read_log_knowledge,
     read_site,
     read_taxonomy,
     unknown_topics,

@@ -1,11 +1,14 @@
-"""Readers of the files that all entries share: taxonomy with the site's texts, glossary and dictionary.
+"""Readers of the files that all entries share: taxonomy with the site's texts, glossary and dictionary; programs.yaml
+and failures.yaml, the content's knowledge about logs, which extends the built-in files.
 
 They are strict: the first error raises ContentError with its line. The files of several content directories are
-merged; a later one replaces what has the same id or name.
+merged; a later one replaces what has the same id or name, and removes from the knowledge what it names under `without`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,11 +27,24 @@ from jieda.content.read.forms import (
     refuse,
     stripped,
     switch,
+    text,
     word,
 )
 from jieda.content.read.yaml_reader import Fields, Items, Node, YamlError, read_fields, read_items
 from jieda.entry import Kind, Language
 from jieda.errors import ContentError
+from jieda.log_knowledge import Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
+from jieda.signature import (
+    FOLDERS,
+    PREFIXES,
+    REMOTE,
+    REPEATS,
+    Grammar,
+    SignatureSyntaxError,
+    compile_signature_line,
+    folder_line,
+    parts_of,
+)
 from jieda.site_texts import FooterLink, SiteTexts, Stage
 from jieda.taxonomy import GlossaryGroup, Tag, Taxonomy
 
@@ -111,8 +127,8 @@ def read_site(files: Iterable[tuple[Path, str]]) -> SiteTexts:
     """Read the site's texts from files (path and text); a later one replaces single texts. Raises ContentError."""
     forms = {SITE: record(_SITE), **dict.fromkeys(_LISTS, _ignored)}
     merged: dict[str, Any] = {}
-    for path, text in files:
-        merged |= read_shared_file(path, text, read_fields, record(forms)).get(SITE, {})
+    for path, content in files:
+        merged |= read_shared_file(path, content, read_fields, record(forms)).get(SITE, {})
     return SiteTexts(**merged)
 
 
@@ -178,3 +194,129 @@ def read_shared_file(
         return form(parse(text), refuse)
     except YamlError as error:
         raise ContentError(path, error.line, error.message) from error
+
+
+PROGRAMS, FAILURES = "programs.yaml", "failures.yaml"
+WITHOUT = "without"
+
+SharedTexts = tuple[tuple[Path, str], ...]
+"""Path and text of the files of one name, in the order of their content directories."""
+
+
+@lru_cache(maxsize=4)  # each build asks for it, and an edit of an entry changes none of it
+def read_log_knowledge(programs: SharedTexts, failures: SharedTexts) -> LogKnowledge:
+    """Return the built-in knowledge, as changed by the files. Raises ContentError."""
+    known = _merge_files(PROGRAMS, _PROGRAMS, programs)
+    by_id = {name: _program(name, **values) for name, values in known["programs"].items()}
+    formats = Failures(**_merge_files(FAILURES, _FAILURES, failures))
+    return LogKnowledge(Programs(by_id, known["installed"], known["standard"]), formats)
+
+
+def _program(
+    name: str, role: Role, names: Sequence[str] = (), folders: Sequence[str] = (), **others: Any
+) -> Program:
+    names = names or (name,)
+    return Program(name, role, _casefolded(names), _casefolded(folders or names), **others)
+
+
+def _casefolded(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(str.casefold, names)))
+
+
+def _merge_files(name: str, forms: Mapping[str, Form], files: SharedTexts) -> dict[str, Any]:
+    """Return the values of the built-in file of a name and of `files` on top of it, by key."""
+    merged: dict[str, Any] = {}
+    built_in = BUILT_IN / name
+    for path, content in ((built_in, built_in.read_text(encoding="utf-8")), *files):
+        left_out = {key: all_of(_name_among(_by_name(merged.get(key, ())))) for key in forms}
+        above = read_shared_file(path, content, read_fields, record({**forms, WITHOUT: record(left_out)}))
+        without = above.pop(WITHOUT, {})
+        for key in above.keys() | without.keys():
+            merged[key] = _merge(merged.get(key, ()), above.get(key, ()), without.get(key, ()))
+    return merged
+
+
+def _name_among(known: Container[str]) -> Form:
+    def read(node: Node, report: Report) -> str:
+        name: str = word(node, report)
+        if name not in known:
+            raise YamlError(node.line, f"`{WITHOUT}`: there is no {name!r} below this file")
+        return name
+
+    return read
+
+
+def _by_name(values: Any) -> dict[str, Any]:
+    return values if isinstance(values, dict) else {getattr(each, "name", each): each for each in values}
+
+
+def _merge(below: Any, above: Any, without: Container[str]) -> Any:
+    """Merge both, `below` without some names; of equal names, the one in `above` is kept. It comes first in lists."""
+    kept = {name: each for name, each in _by_name(below).items() if name not in without}
+    if isinstance(above or below, dict):
+        return kept | _by_name(above)
+    first = _by_name(above)
+    return (*first.values(), *(each for name, each in kept.items() if name not in first))
+
+
+def _parsed(form: Form, parse: Callable[[str], object]) -> Form:
+    """Return the form of a text that `parse` accepts; it raises SignatureSyntaxError."""
+
+    def read(node: Node, report: Report) -> str:
+        line: str = form(node, report)
+        try:
+            parse(line)
+        except SignatureSyntaxError as error:
+            raise YamlError(node.line, f"{error}; it is {line!r}") from error
+        return line
+
+    return read
+
+
+def _lines(grammar: Grammar) -> Form:
+    # White space at the ends may be significant.
+    return all_of(_parsed(text, lambda line: parts_of(line, grammar)), fewest=1)
+
+
+def _words_by_language(node: Node, report: Report) -> tuple[str, ...]:
+    """Return the words of a list for each language."""
+    return tuple(chain.from_iterable(mapping_of(word, _words)(node, report).values()))
+
+
+_folders = all_of(_parsed(word, lambda folder: parts_of(folder_line(folder), FOLDERS)))
+_program_keys = {
+    "role": one_of(Role),
+    "names": _words,
+    "folders": _folders,
+    "classes": _words,
+    "word": switch,
+}
+_PROGRAMS: Mapping[str, Form] = {
+    "installed": _folders,
+    "standard": _folders,
+    "programs": mapping_of(word, record(_program_keys, "role")),
+}
+_examples = all_of(text, fewest=1)
+_prefix = {"name": text, "source": switch, "lines": _lines(PREFIXES), "examples": _examples}
+_family = {
+    "name": text,
+    "meaning": text,
+    "start": switch,
+    "lines": all_of(_parsed(text, compile_signature_line), fewest=1),
+    "examples": _examples,
+}
+_FAILURES: Mapping[str, Form] = {
+    "levels": _words,
+    "prefixes": all_of(record(_prefix, "name", "lines", "examples", make=Prefix)),
+    "repeats": _lines(REPEATS),
+    "message_fields": _words,
+    "level_fields": _words,
+    "error_fields": _words,
+    "wrappers": _words,
+    "remote": _lines(REMOTE),
+    "exception_endings": _words,
+    "families": all_of(record(_family, "name", "lines", "examples", make=Family)),
+    "troubled": _words_by_language,
+    "untroubled": _words_by_language,
+    "word_endings": _words,
+}

@@ -47,6 +47,7 @@ from jieda.snapshot.store.generation import (
     GENERATIONS,
     IMAGES,
     Generation,
+    Header,
     clean,
     generation_folder,
     point_to,
@@ -55,7 +56,6 @@ from jieda.snapshot.store.generation import (
     read_pointer,
 )
 from jieda.snapshot.store.processes import WORKERS, building_alone, serving_workers
-from jieda.snapshot.store.records import Header
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from jieda.search.snippet import lines_of, places_of
 from jieda.snapshot.build.files import BuildResources, read_again, read_unchanged, sample_text
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import code_version, fact_key, packed
-from jieda.snapshot.store.records import (
+from jieda.snapshot.store.generation import (
     EntryRow,
     edition_to_json,
     from_json,

@@ -30,7 +30,7 @@ from jieda.git import Repository, histories, repository_of
 from jieda.snapshot.build.helpers import Helpers
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FactStore, FileRow, code_version, fact_key, packed
-from jieda.snapshot.store.records import from_json, to_json
+from jieda.snapshot.store.generation import from_json, to_json
 
 log = logging.getLogger(__name__)
 

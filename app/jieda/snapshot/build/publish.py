@@ -26,13 +26,16 @@ from jieda.snapshot.store.facts import FactsUnreadable, code_version
 from jieda.snapshot.store.generation import (
     IMAGES,
     INDEX,
+    EntryRow,
     Generation,
+    Header,
+    from_json,
     generation_names,
     new_generation,
     read_generation,
+    to_json,
     write_tables,
 )
-from jieda.snapshot.store.records import EntryRow, Header, from_json, to_json
 from jieda.taxonomy import facet_values
 
 log = logging.getLogger(__name__)

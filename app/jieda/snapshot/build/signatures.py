@@ -14,7 +14,7 @@ from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures
 from jieda.snapshot.build.files import BuildResources, sample_text
 from jieda.snapshot.store.facts import code_version, fact_key
-from jieda.snapshot.store.records import from_json, to_json
+from jieda.snapshot.store.generation import from_json, to_json
 
 WORTH_HELP = 400
 """Logs that one process searches in the time that helpers take to start."""

@@ -22,7 +22,7 @@ from typing import TypeVar
 from jieda.disk import make_room, read_plain, write_aside
 from jieda.errors import ClusterUnavailable, ContentError, JiedaError
 from jieda.snapshot.store.facts import FactsUnreadable
-from jieda.snapshot.store.records import RecordUnreadable, from_json, to_json
+from jieda.snapshot.store.generation import RecordUnreadable, from_json, to_json
 
 LEADER, LOCK = "leader", "build.lock"
 STATUS, WANTED, ANSWER = "builder.json", "wanted", "answer"

@@ -15,12 +15,12 @@ from jieda.snapshot.snapshot import SHOWN, Analyzers, Snapshot, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
 from jieda.snapshot.store.generation import (
     Generation,
+    GenerationUnreadable,
     Pointer,
     generation_folder,
     read_pointer,
 )
 from jieda.snapshot.store.processes import Announcement
-from jieda.snapshot.store.records import GenerationUnreadable
 
 log = logging.getLogger(__name__)
 

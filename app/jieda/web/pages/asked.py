@@ -12,8 +12,8 @@ from starlette.responses import RedirectResponse, Response
 from jieda.diagnosis.answers import Confidence
 from jieda.feedback import FeedbackUnusable
 from jieda.usecases.diagnose import excerpt, explain, turn
-from jieda.usecases.gaps.awaited import AwaitedAnswer, answer_to, line_of, withdraw
-from jieda.usecases.gaps.awaited import ask as keep
+from jieda.usecases.gaps.maintenance import AwaitedAnswer, answer_to, line_of, withdraw
+from jieda.usecases.gaps.maintenance import ask as keep
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form

@@ -12,8 +12,7 @@ from starlette.responses import Response
 from jieda.entry import Language, Problem, Summary
 from jieda.feedback import GapOutcome, GapSource, Report, first_day
 from jieda.presentation.problem_text import problem_text
-from jieda.usecases.gaps.awaited import line_of
-from jieda.usecases.gaps.maintenance import GapGroup, Maintenance, VotedDown, maintenance
+from jieda.usecases.gaps.maintenance import GapGroup, Maintenance, VotedDown, line_of, maintenance
 from jieda.web.pages.context import PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import PageLink, entry_link, redacted
