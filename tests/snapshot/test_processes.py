@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from jieda.snapshot.store.generation import GENERATIONS, generation_names, point_to, prune
 from jieda.snapshot.store.processes import (
+    ANSWER,
     BuildAnswer,
     BuildRefused,
     DirectoryTaken,
-    answer,
     ask,
     is_led,
     lead,
     wanted,
+    write_record,
 )
 
 from tests.support.server import until
@@ -60,14 +61,14 @@ def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(tmp_path: Pa
     outcomes: list[object] = []
     first = [asked(tmp_path, outcomes) for _ in range(3)]
     until(lambda: wanted(tmp_path) == 3)
-    answer(tmp_path, BuildAnswer(3, "new"))
+    write_record(tmp_path / ANSWER, BuildAnswer(3, "new"))
     for thread in first:
         thread.join()
     assert outcomes == ["new"] * 3
     (tmp_path / "wanted").unlink()
     later = asked(tmp_path, outcomes)
     until(lambda: wanted(tmp_path) == 4)
-    answer(tmp_path, BuildAnswer(4, "", "a reason"))
+    write_record(tmp_path / ANSWER, BuildAnswer(4, "", "a reason"))
     later.join()
     assert outcomes[3:] == ["a reason"]
     os.close(leader)

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from jieda.feedback import GAPS, FeedbackStore, GapOutcome, GapSource
 from jieda.metrics import Metrics
+from jieda.settings import Settings
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import MOST_NOTES, NOBODY, Recorder, Searched
 
@@ -157,11 +158,16 @@ def test_what_is_too_much_at_once_is_dropped_and_counted(shipped: Snapshot, tmp_
     """Nobody waits for the thread that writes: here it waits for us."""
     metrics, done = Metrics.create(), threading.Event()
 
-    def snapshot() -> Snapshot:
-        done.wait(PATIENCE)
-        return shipped
+    class Late:
+        data = tmp_path
 
-    recorder = Recorder(1, 1, lambda: tmp_path, snapshot, metrics)
+        @property
+        def snapshot(self) -> Snapshot:
+            done.wait(PATIENCE)
+            return shipped
+
+    settings = Settings.load({"JIEDA_GAPS_DAYS": "1", "JIEDA_GAPS_MEGABYTES": "1"})
+    recorder = Recorder(settings, Late(), metrics)  # type: ignore[arg-type] # all that it asks of one
     note = Searched(NOBODY, "train the projector only", GapOutcome.NOTHING)
     recorder.note(note)
     recorder.start()

@@ -87,12 +87,7 @@ class Searcher:
         self._library = library
         self._lexicon = index.lexicon
         self._ranker = Ranker(index)
-        names = FrameworkNames(
-            library.taxonomy.framework.values(),
-            analyzer,
-            index.lexicon.frequency,
-            lambda framework: library.counts("framework").get(framework, 0),
-        )
+        names = FrameworkNames(library, analyzer, index.lexicon)
         # If every entry has every language, translation gains nothing.
         translator = (
             QueryTranslator(dictionary, index.lexicon, library.lacking)

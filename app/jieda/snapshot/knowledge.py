@@ -20,11 +20,12 @@ from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.generation import current_name, read_pointer
 from jieda.snapshot.store.processes import (
     LOOK_AGAIN,
+    STATUS,
     BuilderStatus,
     BuildRefused,
     ask,
     lead,
-    read_status,
+    read_record,
     reason_of,
     serving_workers,
 )
@@ -143,7 +144,8 @@ class Knowledge:
 
     def health(self) -> Health:
         """Return the health of this process and of the builder, without a path."""
-        status = max(read_status(self.data), self._keeper.status, key=lambda each: each.at)
+        status = read_record(self.data / STATUS, BuilderStatus) or BuilderStatus()
+        status = max(status, self._keeper.status, key=lambda each: each.at)
         unwritable = "" if os.access(self.data, os.W_OK) else "the data directory cannot be written"
         died = (name for name, at in (self._died, status.died) if time.time() - at < TOLD_FOR)
         degraded = self._follower.failure or next(died, "") or _reason(status) or unwritable

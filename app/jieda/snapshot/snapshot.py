@@ -194,13 +194,6 @@ def open_snapshot(
     completions = (
         before.completer.arrays if before and same else read_arrays(generation.index, header.completions)
     )
-    same = before and was and was.background_words == header.background_words
-    background = before.diagnoser.known.background if before and same else _background_words(facts, header)
-    known = _known(header, index, background)
-    # Compiling thousands of signatures takes longer than everything else here.
-    unchanged = before and before.diagnoser.known.signatures == known.signatures
-    signatures = before.diagnoser.signatures if before and unchanged else None
-    diagnoser = Diagnoser(library, known, WordReader(analyzer, glossary), signatures)
     searcher = Searcher(
         library,
         index,
@@ -212,6 +205,7 @@ def open_snapshot(
         read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
         language=QueryLanguage(index, analyzer, library.taxonomy),
     )
+    diagnoser = _diagnoser(library, generation, index, facts, WordReader(analyzer, glossary), before)
     completer, name = completer_of(completions, searcher), generation.name[:SHOWN]
     return Snapshot(library, index, searcher, completer, diagnoser, name, generation, facts)
 
@@ -228,16 +222,30 @@ def _index(generation: Generation, analyzers: Analyzers, before: Snapshot | None
     return EmbeddedIndex(generation.index, WEIGHTING, before.index if before else None, to_scale=to_scale)
 
 
-def _known(header: Header, index: EmbeddedIndex, background: EntryWords) -> DiagnosisData:
-    return DiagnosisData(
+def _diagnoser(
+    library: Library,
+    generation: Generation,
+    index: EmbeddedIndex,
+    facts: FactStore,
+    words: WordReader,
+    before: Snapshot | None,
+) -> Diagnoser:
+    """Return the diagnoser, with the background words and the compiled signatures that `before` has. Raises
+    FactsUnreadable, RecordUnreadable."""
+    header, was = generation.header, before.opened.header if before and before.opened else None
+    same = before and was and was.background_words == header.background_words
+    known = DiagnosisData(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
         samples=Counter(row.entry_id for row in header.samples if row.entry_id),
         words=index.diagnosis_terms,
-        background=background,
+        background=before.diagnoser.known.background if before and same else _background_words(facts, header),
         counts=header.counts,
         anywhere=frozenset(header.anywhere),
     )
+    # Compiling thousands of signatures takes longer than everything else here.
+    unchanged = before and before.diagnoser.known.signatures == known.signatures
+    return Diagnoser(library, known, words, before.diagnoser.signatures if before and unchanged else None)
 
 
 def _check_texts(generation: Generation, facts: FactStore) -> None:

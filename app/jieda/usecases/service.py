@@ -199,19 +199,12 @@ class Service:
     ) -> "Service":
         """Make the service of one process. `alone`: it does nothing else, and may start another for large logs."""
         metrics = Metrics.create()
-        recorder = Recorder(
-            settings.gaps_days,
-            settings.gaps_megabytes,
-            lambda: knowledge.data,
-            lambda: knowledge.snapshot,
-            metrics,
-        )
         return cls(
             knowledge=knowledge,
             metrics=metrics,
             settings=settings,
             offload=offload,
-            recorder=recorder if settings.gaps else None,
+            recorder=Recorder(settings, knowledge, metrics) if settings.gaps else None,
             log_process=LogProcess(settings) if alone else None,
         )
 

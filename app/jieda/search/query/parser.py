@@ -1,19 +1,20 @@
 """Parses typed text into a query and the frameworks it names. Never fails; quotes are the only operator."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import Analysis, TokenKind
+from jieda.content.library import Library
 from jieda.han import has_han
 from jieda.search.index.document import separators_of, span_keys
 from jieda.search.index.protocol import Lexicon
 from jieda.search.query.substitutes import Correction, QueryTranslator, Speller, Substitutes
 from jieda.search.query.words import Clause, Query, QueryWord, Writing, clauses_of, prose_of, words_of
 from jieda.search.weights import FUNCTION_WORD_WEIGHT
-from jieda.taxonomy import Filters, Tag
+from jieda.taxonomy import Filters
 
 OWN_USES = 0.5
 """An ordinary word names a framework only if at least this share of the entries with the word are of that framework:
@@ -32,18 +33,11 @@ class Naming:
 class FrameworkNames:
     """Finds the names of a taxonomy's frameworks in questions."""
 
-    def __init__(
-        self,
-        frameworks: Iterable[Tag],
-        analyzer: Analyzer,
-        frequency: Callable[[str], int],
-        entries: Callable[[str], int],
-    ) -> None:
-        """`frequency`: number of entries with an index term; `entries`: number of entries of a framework."""
-        self._is_word, self._frequency, self._entries = analyzer.is_word, frequency, entries
+    def __init__(self, library: Library, analyzer: Analyzer, lexicon: Lexicon) -> None:
+        self._is_word, self._frequency, self._library = analyzer.is_word, lexicon.frequency, library
         self._owners: dict[str, dict[str, str]] = {}
         """Maps a folded name to the frameworks of that name and the spelling of each."""
-        for tag in frameworks:
+        for tag in library.taxonomy.framework.values():
             for name in filter(None, (*tag.name.values(), tag.id)):
                 self._owners.setdefault(name.casefold(), {}).setdefault(tag.id, name)
         longest_first = "|".join(map(re.escape, sorted(self._owners, key=len, reverse=True)))
@@ -67,7 +61,8 @@ class FrameworkNames:
         if not self._is_word(word):
             return True
         uses = self._frequency(TokenKind.EXACT.term(word))
-        return (typed == name or has_han(text)) and self._entries(framework) >= OWN_USES * uses
+        own = self._library.counts("framework").get(framework, 0)
+        return (typed == name or has_han(text)) and own >= OWN_USES * uses
 
 
 def weaken_names(words: Sequence[QueryWord], namings: Sequence[Naming]) -> list[QueryWord]:

@@ -120,16 +120,6 @@ class BuilderStatus:
     died: tuple[str, float] = ("", 0.0)
 
 
-def write_status(data: Path, status: BuilderStatus) -> None:
-    """Write the builder's status, if possible; on a full disk, in place over the previous one."""
-    _write_record(data / STATUS, status)
-
-
-def read_status(data: Path) -> BuilderStatus:
-    """Return the builder's last status."""
-    return _read_record(data / STATUS, BuilderStatus) or BuilderStatus()
-
-
 def reason_of(error: BaseException) -> str:
     """Return why a build failed, without a path, since anybody may read it."""
     if isinstance(error, ContentError):
@@ -143,7 +133,8 @@ def reason_of(error: BaseException) -> str:
     return "see the log" if isinstance(error, JiedaError) else f"unexpected error: {type(error).__name__}"
 
 
-def _write_record(path: Path, record: object) -> None:
+def write_record(path: Path, record: object) -> None:
+    """Write a record for other processes, if possible; on a full disk, in place over the previous one."""
     content = to_json(record).ljust(ROOM)
     try:
         write_aside(path, content, lasting=False)
@@ -154,7 +145,8 @@ def _write_record(path: Path, record: object) -> None:
                 file.write(content)
 
 
-def _read_record(path: Path, kind: type[Value]) -> Value | None:
+def read_record(path: Path, kind: type[Value]) -> Value | None:
+    """Return the record at a path; None if there is none that can be read."""
     try:
         return from_json(read_plain(path), kind)
     except (OSError, RecordUnreadable):
@@ -181,11 +173,6 @@ def wanted(data: Path) -> int:
         return 0
 
 
-def answer(data: Path, given: BuildAnswer) -> None:
-    """Write the result of a build for the processes that requested it."""
-    _write_record(data / ANSWER, given)
-
-
 def ask(data: Path) -> str | None:
     """Request a build from the leader and return its generation; None if there is no leader or the request cannot be
     written. Raises BuildRefused."""
@@ -194,7 +181,7 @@ def ask(data: Path) -> str | None:
     except OSError:
         return None
     while is_led(data):
-        found = _read_record(data / ANSWER, BuildAnswer)
+        found = read_record(data / ANSWER, BuildAnswer)
         if found and found.asked >= asked:
             if found.failure:
                 raise BuildRefused(found.failure)
@@ -208,7 +195,7 @@ def _write_request(data: Path) -> int:
     descriptor = _open_to_lock(data / WANTED)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        last = _read_record(data / ANSWER, BuildAnswer)
+        last = read_record(data / ANSWER, BuildAnswer)
         asked = max(wanted(data), last.asked if last else 0) + 1
         os.pwrite(descriptor, f"{asked:020}".encode(), 0)
     finally:

@@ -19,7 +19,15 @@ from jieda.errors import ClusterUnavailable, ContentError
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
 from jieda.snapshot.snapshot import SHOWN
 from jieda.snapshot.store.facts import FactsUnreadable
-from jieda.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, reason_of, wanted, write_status
+from jieda.snapshot.store.processes import (
+    ANSWER,
+    STATUS,
+    BuildAnswer,
+    BuilderStatus,
+    reason_of,
+    wanted,
+    write_record,
+)
 
 log = logging.getLogger(__name__)
 
@@ -216,7 +224,7 @@ class Keeper:
 
     def report(self, **changes: Any) -> None:
         self.status = replace(self.status, **changes, at=time.time())
-        write_status(self._data, self.status)
+        write_record(self._data / STATUS, self.status)
 
     def answer_requests(self) -> None:
         """Build whenever a worker requests it, until stopped. Run it in its own thread."""
@@ -231,7 +239,7 @@ class Keeper:
                 return
             except Exception as error:  # noqa: BLE001 - the worker that asked gets it
                 given = BuildAnswer(asked, "", str(error) or type(error).__name__)
-            answer(self._data, given)
+            write_record(self._data / ANSWER, given)
             done = asked
 
     def follow_content(self, watch: Watch | None) -> None:

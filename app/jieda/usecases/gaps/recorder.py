@@ -10,7 +10,6 @@ import threading
 import time
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from jieda.diagnosis.answers import Diagnosis, Verdict
@@ -20,7 +19,8 @@ from jieda.feedback import FeedbackStore, FeedbackUnusable, Gap, GapOutcome, Gap
 from jieda.han import has_han
 from jieda.metrics import Metrics
 from jieda.search.answers import SearchAnswer, SearchRequest
-from jieda.snapshot.snapshot import Snapshot
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.gaps.redact import LONGEST_READ, Redactor
 
 log = logging.getLogger(__name__)
@@ -150,21 +150,11 @@ class Waiting:
 
 
 class Recorder:
-    """Writes notes to the feedback store of a directory once it is started. `directory` and `snapshot` are called each
-    time, because both may change."""
+    """Writes notes to the feedback store of the data directory once it is started."""
 
-    def __init__(
-        self,
-        days: int,
-        megabytes: int,
-        directory: Callable[[], Path],
-        snapshot: Callable[[], Snapshot],
-        metrics: Metrics,
-    ) -> None:
-        """`days` and `megabytes` limit what is stored."""
-        self._days, self._megabytes = days, megabytes
-        self._directory = directory
-        self._snapshot = snapshot
+    def __init__(self, settings: Settings, knowledge: Knowledge, metrics: Metrics) -> None:
+        self._days, self._megabytes = settings.gaps_days, settings.gaps_megabytes
+        self._knowledge = knowledge
         self._outcomes = metrics.gaps
         self._notes: queue.Queue[Note] = queue.Queue(MOST_NOTES)
         self._waiting = Waiting()
@@ -241,7 +231,7 @@ class Recorder:
             self._waiting.add(asker, gap, time.monotonic())
 
     def _current_redactor(self) -> Redactor:
-        snapshot = self._snapshot()
+        snapshot = self._knowledge.snapshot
         if self._redactor is None or self._redactor.generation != snapshot.generation:
             self._redactor = Redactor(snapshot)
         return self._redactor
@@ -249,7 +239,7 @@ class Recorder:
     def _write(self, *, mend: bool = True) -> None:
         """Write all counts. `mend`: if the file was damaged, try once more with a new one."""
         self._asked.update(self._waiting.due(time.monotonic()))
-        store = FeedbackStore(self._directory())
+        store = FeedbackStore(self._knowledge.data)
         asked, reads = self._asked, self._reads
         try:
             if time.monotonic() >= self._look_at:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from jieda.metrics import CONTENT_TYPE, ServedState
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.store.generation import CURRENT
-from jieda.snapshot.store.processes import read_status
+from jieda.snapshot.store.processes import STATUS, BuilderStatus, read_record
 from jieda.usecases.entries import vote_counts
 from jieda.version import VERSION
 from jieda.web.http.clients import client_address, is_among
@@ -63,7 +63,7 @@ async def metrics(request: Request) -> Response:
 
 def served_state(site: Site) -> ServedState:
     """Return the current state for `metrics`."""
-    builder = read_status(site.knowledge.data)
+    builder = read_record(site.knowledge.data / STATUS, BuilderStatus) or BuilderStatus()
     return ServedState(
         entries=len(site.knowledge.snapshot.library),
         degraded=bool(why_degraded(site.knowledge)),
