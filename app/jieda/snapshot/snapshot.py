@@ -17,7 +17,7 @@ from jieda.content.library import Library
 from jieda.content.read.corpus import SampleFile
 from jieda.content.read.directory import content_hash
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.facts import CountedWords, DiagnosisData, EntryWords, WordReader
+from jieda.diagnosis.facts import CountedWords, DiagnosisData, WordReader
 from jieda.entry import Language, Sample
 from jieda.git import Change
 from jieda.search.answers import SearchRequest
@@ -191,9 +191,12 @@ def open_snapshot(
     glossary = analyzers.glossary(library.dictionary, library.glossary)
     index = _index(generation, analyzers, before)
     same = before and was and was.completions == header.completions
-    completions = (
-        before.completer.arrays if before and same else read_arrays(generation.index, header.completions)
-    )
+    arrays = before.completer.arrays if before and same else read_arrays(generation.index, header.completions)
+    known = _known(header, index, facts, before)
+    # Compiling thousands of signatures takes longer than everything else here.
+    unchanged = before and before.diagnoser.known.signatures == known.signatures
+    signatures = before.diagnoser.signatures if before and unchanged else None
+    diagnoser = Diagnoser(library, known, WordReader(analyzer, glossary), signatures)
     searcher = Searcher(
         library,
         index,
@@ -205,8 +208,7 @@ def open_snapshot(
         read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
         language=QueryLanguage(index, analyzer, library.taxonomy),
     )
-    diagnoser = _diagnoser(library, generation, index, facts, WordReader(analyzer, glossary), before)
-    completer, name = completer_of(completions, searcher), generation.name[:SHOWN]
+    completer, name = completer_of(arrays, searcher), generation.name[:SHOWN]
     return Snapshot(library, index, searcher, completer, diagnoser, name, generation, facts)
 
 
@@ -222,19 +224,12 @@ def _index(generation: Generation, analyzers: Analyzers, before: Snapshot | None
     return EmbeddedIndex(generation.index, WEIGHTING, before.index if before else None, to_scale=to_scale)
 
 
-def _diagnoser(
-    library: Library,
-    generation: Generation,
-    index: EmbeddedIndex,
-    facts: FactStore,
-    words: WordReader,
-    before: Snapshot | None,
-) -> Diagnoser:
-    """Return the diagnoser, with the background words and the compiled signatures that `before` has. Raises
-    FactsUnreadable, RecordUnreadable."""
-    header, was = generation.header, before.opened.header if before and before.opened else None
+def _known(header: Header, index: EmbeddedIndex, facts: FactStore, before: Snapshot | None) -> DiagnosisData:
+    """Return what a diagnosis needs to know, with the background words that `before` has. Raises FactsUnreadable,
+    RecordUnreadable."""
+    was = before.opened.header if before and before.opened else None
     same = before and was and was.background_words == header.background_words
-    known = DiagnosisData(
+    return DiagnosisData(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
         samples=Counter(row.entry_id for row in header.samples if row.entry_id),
@@ -243,9 +238,6 @@ def _diagnoser(
         counts=header.counts,
         anywhere=frozenset(header.anywhere),
     )
-    # Compiling thousands of signatures takes longer than everything else here.
-    unchanged = before and before.diagnoser.known.signatures == known.signatures
-    return Diagnoser(library, known, words, before.diagnoser.signatures if before and unchanged else None)
 
 
 def _check_texts(generation: Generation, facts: FactStore) -> None:
