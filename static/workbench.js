@@ -104,7 +104,10 @@ if (form) {
   }
 
   function put(held) {
-    for (const field of fields) if (held[field.name] !== undefined) field.value = held[field.name];
+    for (const field of fields) {
+      if (held[field.name] !== undefined) field.value = held[field.name];
+      if (field.value) field.closest("details")?.setAttribute("open", "");
+    }
   }
 
   // A page that answers the form has the newest text; one that was just opened or begun may have an older draft. A page
@@ -127,7 +130,7 @@ if (form) {
     put(JSON.parse(served));
     said(dataset.discarded);
     announce(dataset.discarded);
-    form.elements.en.focus();
+    form.querySelector(".column textarea").focus();
     later(0);
   });
 

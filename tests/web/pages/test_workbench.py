@@ -194,6 +194,20 @@ def test_a_log_that_nobody_explains_begins_an_entry(bench: httpx.Client) -> None
     assert 'value="oom-error' in page.text
 
 
+def test_where_the_content_has_one_language_its_text_comes_first_and_the_other_is_folded(
+    serve: Served, tmp_path: Path, bench: httpx.Client
+) -> None:
+    chinese = serve(write(tmp_path / "zh-only", {"zh/roll/a.md": edition("甲")}), workbench="1")
+    for page in (chinese.get("/en/workbench?entry=roll/a"), sent(chinese, draft(en=""), "check")):
+        first, _, second = page.text.partition("<details>\n    <summary lang")
+        assert ('<textarea id="zh"' in first, '<textarea id="en"' in second) == (True, True)
+        assert "the other language" not in first
+    assert "<summary lang" not in sent(chinese, draft(zh=""), "check").text, "what is written is not hidden"
+    half = sent(bench, draft(en=""), "check").text
+    assert half.index('<textarea id="zh"') < half.index('<textarea id="en"')
+    assert "<summary lang" not in half
+
+
 def test_a_picker_changes_one_field_of_both_texts(bench: httpx.Client) -> None:
     fields = opened(bench, "roll/memory")
     changed = texts(sent(bench, fields | {"topic": "memory"}, "topic"))

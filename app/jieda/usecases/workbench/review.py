@@ -201,7 +201,7 @@ def _swapped(title: str, lang: Language, glossary: Glossary, analyzer: Analyzer)
 @dataclass(frozen=True, slots=True)
 class Review:
     """Review of a draft. `read`: the entry as it would be served, None if it cannot be; `tried`: None without a log;
-    `wordings`: suggested aliases."""
+    `wordings`: suggested aliases; `languages`: those of the content without the draft."""
 
     checked: Checked
     read: ReadEntry | None
@@ -209,6 +209,7 @@ class Review:
     ranks: tuple[QueryRank, ...]
     alike: tuple[Summary, ...]
     wordings: Mapping[Language, tuple[str, ...]]
+    languages: tuple[Language, ...]
 
 
 async def review(service: Service, desk: Desk, draft: Draft, log: str, lang: Language) -> Review:
@@ -245,4 +246,5 @@ def review_at(snapshot: Snapshot, desk: Desk, draft: Draft, log: str, lang: Lang
         }
         if entry
         else {},
+        languages=material.loaded.corpus.languages,
     )

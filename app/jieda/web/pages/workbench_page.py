@@ -62,7 +62,8 @@ class ActionResult:
 
 @dataclass(frozen=True, slots=True)
 class EditionView:
-    """A column of the page. `preview` is the page as it would be served, empty where it could not be."""
+    """A column of the page. `preview` is the page as it would be served, empty where it could not be; `foreign`: it has
+    no text, and its language no entry."""
 
     lang: Language
     text: str
@@ -74,6 +75,7 @@ class EditionView:
     host: PageLink | None
     too_long: bool
     """Whether the text is too long to prefill the git host's form."""
+    foreign: bool
 
 
 MOST_ENTRIES = 2000
@@ -109,7 +111,10 @@ def workbench_page(
         entries=tuple(islice(context.library.listed(), MOST_ENTRIES)),
         related=_values(form, "related"),
         related_links=_related(context, form),
-        editions=[_edition(context, lang, form, review, result.theirs.get(lang)) for lang in Language],
+        editions=[
+            _edition(context, lang, form, review, result.theirs.get(lang))
+            for lang in sorted(Language, key=lambda lang: not form.texts.get(lang))
+        ],
         others=_translated(context, review.checked.others) if review else (),
         # All problems, shown before committing.
         open=_translated(context, review.checked.problems) if review else (),
@@ -157,6 +162,7 @@ def _edition(
         differing=blocks_between(text, theirs.text) if theirs else (),
         host=host if fits else None,
         too_long=not fits,
+        foreign=bool(review and not text and lang not in review.languages),
     )
 
 
