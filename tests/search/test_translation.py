@@ -1,5 +1,6 @@
 """Entries that lack the language they are asked for in are found by a dictionary that the operator names."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import mkdtemp
@@ -210,7 +211,13 @@ def test_it_is_read_once_and_again_when_it_changes(file: Path, tmp_path: Path) -
     assert stamps() == before
     file.write_text(LINES + "水 水 [shui3] /water/\n", encoding="utf-8")
     assert [*open_dictionary(file, tmp_path, "").english("水")] == [("water",)]
-    assert len(kept()) == 1, "what was made of the old file is gone"
+    assert len(kept()) == 2, "another process may still open the other one"
+    for made in (tmp_path / FOLDER).iterdir():
+        os.utime(made, (0, 0))
+    open_dictionary(file, tmp_path, "")
+    file.write_text(LINES + "山 山 [shan1] /mountain/\n", encoding="utf-8")
+    open_dictionary(file, tmp_path, "")
+    assert len(kept()) == 2, "what nobody has opened for long is gone"
 
 
 def test_what_was_kept_and_is_damaged_is_made_anew(file: Path, tmp_path: Path) -> None:

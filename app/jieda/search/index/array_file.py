@@ -15,9 +15,11 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 import zlib
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
@@ -267,13 +269,16 @@ def table_arrays(name: str, found: Occurrences) -> dict[str, Array]:
 
 log = logging.getLogger(__name__)
 
+UNUSED = 7 * 24 * 3600
+"""Seconds after which a cache that nobody has opened is removed."""
+
 
 def cached_arrays(
     folders: Sequence[Path], key: str, make: Callable[[], Mapping[str, Array]]
 ) -> dict[str, Array]:
     """Return the arrays cached in one of `folders` under `key`. If there are none, or damaged ones, make them and cache
-    them in the first writable folder, from which other keys are removed. Raises JiedaError if nothing can be cached,
-    and what `make` raises."""
+    them in the first writable folder, from which unused ones are removed: several versions of the code may share it.
+    Raises JiedaError if nothing can be cached, and what `make` raises."""
     found = (arrays for folder in folders if (arrays := _read_cached(folder / key)))
     return next(found, None) or _write_cached(folders, key, make())
 
@@ -282,6 +287,8 @@ def _read_cached(folder: Path) -> dict[str, Array]:
     """Return the arrays in a folder; empty if there are none, or damaged ones."""
     for file in folder.glob(f"*{SUFFIX}"):
         try:
+            with suppress(OSError):  # it may be one that this user cannot write
+                os.utime(folder)  # tells others that it is in use
             return read_arrays(folder, file.stem)
         except IndexUnreadable as error:
             log.warning("the cache in %s is unreadable and is made again: %s", folder.parent.name, error)
@@ -296,12 +303,19 @@ def _write_cached(folders: Sequence[Path], key: str, arrays: Mapping[str, Array]
             level = logging.DEBUG if place in folders[:-1] else logging.WARNING
             log.log(level, "cannot write a cache to %s: %s", place, error)
             continue
-        others = [one for one in place.iterdir() if one.name != key and not one.name.startswith(BUILDING)]
-        # A temporary folder goes at once: mapped files stay readable.
-        for stale in others if place in folders else [place]:
+        # Mapped files stay readable: a temporary folder goes at once.
+        for stale in _unused(place) if place in folders else [place]:
             shutil.rmtree(stale, ignore_errors=True)
         return written
     raise JiedaError(f"{folders[-1]}: cannot write a cache there or to a temporary directory")
+
+
+def _unused(folder: Path) -> Iterator[Path]:
+    """Yield the caches of a folder that nobody has opened lately, and what a killed process has left."""
+    for cache in folder.iterdir():
+        with suppress(OSError):  # another process may have removed it
+            if cache.stat().st_mtime < time.time() - UNUSED:
+                yield cache
 
 
 def _write_aside(folder: Path, key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
