@@ -18,13 +18,17 @@ const HEAD = limit / 8;
 const kib = (bytes) => `${Math.max(1, Math.round(bytes / 1024))} KiB`;
 const mib = (bytes) => (bytes < 1 << 20 ? kib(bytes) : `${(bytes / (1 << 20)).toFixed(1)} MiB`);
 
+/** A file as UTF-8: UTF-16, as PowerShell writes it, begins with a mark. */
+async function utf8(file) {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  const wide = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" }[first * 256 + second];
+  if (!wide) return file;
+  return new Response(file.stream().pipeThrough(new TextDecoderStream(wide)).pipeThrough(new TextEncoderStream())).blob();
+}
+
 /** The whole of a file or text, or its first eighth of the limit and as much of its end as the rest allows. */
 async function excerpt(blob) {
-  if (blob.size <= limit) {
-    const bytes = new Uint8Array(await blob.arrayBuffer());
-    const wide = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" }[bytes[0] * 256 + bytes[1]];
-    return { text: new TextDecoder(wide).decode(bytes), note: "" };
-  }
+  if (blob.size <= limit) return { text: await blob.text(), note: "" };
   const gap = "\n\n[...]\n\n";
   const tail = limit - HEAD - 16; // a cut character becomes up to three bytes at either end
   const first = (await blob.slice(0, HEAD - 16).text()).replace(/[^\n]*$/, "");
@@ -52,7 +56,7 @@ async function isText(blob) {
 
 async function read(blob) {
   if (!(await isText(blob))) { say(form.dataset.binary, true); return; }
-  const { text, note } = await excerpt(blob);
+  const { text, note } = await excerpt(await utf8(blob));
   area.value = text;
   left = note;
   grow();

@@ -60,8 +60,8 @@ def test_a_log_that_was_not_sent_survives_theme_and_language(open_page: OpenPage
 
 def test_of_a_file_too_large_both_ends_are_read(open_page: OpenPage) -> None:
     page = open_page("/en/")
-    log = "first line\n" + ("step of no interest " * 10 + "\n") * 19_850 + LOG
-    file: FilePayload = {"name": "run.log", "mimeType": "text/plain", "buffer": log.encode()}
+    log = "first line 显存\n" + ("step of no interest " * 10 + "\n") * 19_850 + LOG
+    file: FilePayload = {"name": "run.log", "mimeType": "text/plain", "buffer": log.encode("utf-16")}
     page.locator("form.paste [type=file]").set_input_files(files=[file])
     note = page.locator(".said")
     expect(note).to_contain_text("Its first 128 KiB and its last 896 KiB are read")
@@ -69,7 +69,7 @@ def test_of_a_file_too_large_both_ends_are_read(open_page: OpenPage) -> None:
     diagnosed(page)
     expect(note).to_contain_text("3.8 MiB")
     text = page.locator("#log").input_value()
-    assert text.startswith("first line")
+    assert text.startswith("first line 显存\n")
     assert text.endswith(LOG)
 
 

@@ -4,9 +4,10 @@ and reduces a log of any size, as it arrives, to its end and the surroundings of
 Everything here is linear in the length of the text and accepts any string.
 """
 
+import codecs
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,14 @@ def is_binary(beginning: bytes) -> bool:
     head = beginning[:BEGINNING]
     controls = len(head) - len(head.translate(None, _NO_TEXT))
     return controls > _MOST_NO_TEXT * len(head) and not head.startswith(_WIDE)
+
+
+def utf8_of(beginning: bytes) -> Callable[[bytes], bytes]:
+    """Return what rewrites each block of a log that begins so: UTF-16, as PowerShell writes it, becomes UTF-8."""
+    if not beginning.startswith(_WIDE):
+        return bytes
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    return lambda block: decoder.decode(block).encode()
 
 
 def physical_lines(text: str) -> list[str]:
@@ -271,12 +280,13 @@ class LogExtract:
 class LogWindow:
     """Reads a log block by block and never holds more than about twice `limit` bytes of it.
 
-    Lines end with `\\n`, in any encoding that writes it as one byte.
+    Lines end with `\\n`, in any encoding that writes it as one byte, or in UTF-16 with its mark.
     """
 
     def __init__(self, limit: int, formats: Formats) -> None:
         self.size = 0
-        """Bytes read so far."""
+        """Bytes read so far, UTF-16 as UTF-8."""
+        self._utf8: Callable[[bytes], bytes] | None = None
         self._limit = limit
         self._formats = formats
         self._words = tuple(word.encode() for word in formats.failure_words)
@@ -290,7 +300,9 @@ class LogWindow:
         self._head_line = 0
 
     def feed(self, block: bytes) -> None:
-        """Read the next bytes; larger blocks cost less work."""
+        """Read the next bytes, the first two at once; larger blocks cost less work."""
+        self._utf8 = self._utf8 or utf8_of(block)
+        block = self._utf8(block)
         self._held += block
         self.size += len(block)
         if self.size <= self._limit:
@@ -301,10 +313,11 @@ class LogWindow:
             self._cut(len(self._held) - self._limit)
 
     def extract(self, encoding: str = "utf-8") -> LogExtract:
-        """Return the extract of all bytes read, whose UTF-16 need not be declared. Call it once."""
+        """Return the extract of all bytes read; UTF-16 need not be declared. Call it once."""
+        if self._utf8 is not bytes:
+            encoding = "utf-8"
         if self.size <= self._limit:
-            wide = encoding == "utf-8" and self._held.startswith(_WIDE)
-            return LogExtract(self._held.decode("utf-16" if wide else encoding, "replace"))
+            return LogExtract(self._held.decode(encoding, "replace"))
         least = len(self._held) - self._limit
         # The surroundings of the first failure take part of the limit.
         room = self._limit // 8 + len("\n".join(("", *GAP, "")))
