@@ -43,6 +43,11 @@ class Source:
     url: str
     license: str
 
+    @property
+    def stated_license(self) -> str:
+        """The license for readers; empty for `NOASSERTION`, by which SPDX says that none is stated."""
+        return "" if self.license == "NOASSERTION" else self.license
+
 
 @dataclass(frozen=True, slots=True)
 class Signature:

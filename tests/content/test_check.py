@@ -179,6 +179,18 @@ BROKEN = {
         {A_EN: error(versions="{roll: '1'，x: '2'}")},
         "yaml: `，` is full-width: write `,`",
     ),
+    "full-width bracket of a source": (
+        {A_EN: error(source="｛title: T，url: 'https://x.org'｝")},
+        "yaml: `｛` is full-width: write `{`",
+    ),
+    "full-width comma in a source": (
+        {A_EN: error(source="\n  - {title: T，url：https://x.org}")},
+        "`，` is full-width: write `,`",
+    ),
+    "full-width colon in a source": (
+        {A_EN: error(source="\n  - {title: T, url：https://x.org}")},
+        "`：` is full-width: write `:`",
+    ),
     "image of elsewhere": (
         {A_EN: error(FIX + "\n![x](https://a.b/c.png)\n")},
         "link: 'https://a.b/c.png': there is no such image (.png, .jpg, .gif or .webp) beside the file",

@@ -29,7 +29,7 @@ def reading_form(edition: Edition, validity: Validity, t: Callable[..., str]) ->
     """Return title, what the edition applies to, body and sources, as Markdown."""
     sources = []
     for each in edition.source:
-        note = t("list.parenthesis", text=each.license) if each.license else ""
+        note = t("list.parenthesis", text=each.stated_license) if each.stated_license else ""
         sources.append(f"- [{each.title}]({each.url}){note}")
     applies_to = applies_to_text(edition.applies_to, validity_data(validity), t)
     parts = [f"# {edition.title}", applies_to, edition.markdown.strip()]

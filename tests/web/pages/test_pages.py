@@ -162,6 +162,12 @@ def test_an_entry_is_html_to_who_takes_html_and_markdown_to_who_asks(client: htt
     assert "Accept" in asked.headers["vary"]
     anything = client.get(f"/zh/entries/{ENTRY}", headers={"Accept": "text/html, */*;q=0.1"})
     assert anything.text.startswith("<!")
+    both = [
+        client.get("/en/entries/roll/out-of-memory", headers={"Accept": each}).text
+        for each in ("text/html", "text/markdown")
+    ]
+    assert "Apache-2.0" in both[0]
+    assert not any("NOASSERTION" in each for each in both), "a license that is not stated is not shown"
 
 
 def test_a_page_leads_to_where_its_own_file_is_edited(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar, YamlError
+from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar, YamlError, full_width_beside
 from jieda.entry import Kind, Language, Signature, Source, Validity, Verified
 from jieda.signature import (
     PAIR,
@@ -170,16 +170,19 @@ def all_of(item: Form, fewest: int = 0) -> Form:
 def record(forms: Mapping[str, Form], *required: str, make: Callable[..., Any] = dict) -> Form:
     """Return the form of a mapping with these keys, which become arguments of `make`. Errors name the key."""
 
+    def refuse(node: Node, line: int, message: str) -> YamlError:
+        return full_width_beside(forms, node) or YamlError(line, message)
+
     def read(node: Node, report: Report) -> Any:
         if not isinstance(node, Fields):
-            raise YamlError(node.line, f"must be `{{{', '.join(forms)}}}`")
+            raise refuse(node, node.line, f"must be `{{{', '.join(forms)}}}`")
         values = {}
         for key, child in node.values.items():
             if key not in forms:
-                raise YamlError(node.key_lines[key], f"`{key}` is not one of {', '.join(forms)}")
+                raise refuse(node, node.key_lines[key], f"`{key}` is not one of {', '.join(forms)}")
             values[key] = _read_value(key, forms[key], child, report)
         if missing := [key for key in required if key not in values]:
-            raise YamlError(node.line, f"needs `{missing[0]}`")
+            raise refuse(node, node.line, f"needs `{missing[0]}`")
         return make(**values)
 
     return read

@@ -6,7 +6,7 @@ switch. Only PyYAML's events are used, never its constructors.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import yaml
@@ -125,8 +125,23 @@ def _full_width(text: str, first_line: int) -> YamlError | None:
     """Return what to say of a text that is refused and has a full-width sign; None for any other."""
     if not (found := _FULL_WIDTH.search(text)):
         return None
+    return _to_narrow(found, first_line + text.count("\n", 0, found.end()))
+
+
+def full_width_beside(keys: Iterable[str], node: Node) -> YamlError | None:
+    """Return what to say of a mapping with these keys that is refused: `{title: a，url：b}` has one key; None where no
+    key has a full-width sign beside it."""
+    written = [*node.values, *node.values.values()] if isinstance(node, Fields) else [node]
+    text = "\n".join(
+        getattr(each, "text", str(each)) for each in written if not isinstance(each, Items | Fields)
+    )
+    names = "|".join(keys)
+    found = re.search(rf"([｛，]) *(?:{names})\b|\b(?:{names}) *(：)", text)
+    return found and _to_narrow(found, node.line)
+
+
+def _to_narrow(found: re.Match[str], line: int) -> YamlError:
     sign = next(filter(None, found.groups()))
-    line = first_line + text.count("\n", 0, found.end())
     return YamlError(line, f"`{sign}` is full-width: write `{unicodedata.normalize('NFKC', sign)}`")
 
 
