@@ -20,6 +20,7 @@ class Language(StrEnum):
 
     @property
     def own_name(self) -> str:
+        """The name of the language in itself."""
         return "中文" if self is Language.ZH else "English"
 
     @property
@@ -197,6 +198,7 @@ class Entry(EntryHead):
 
     @property
     def updated(self) -> date:
+        """The day of the latest change to any edition."""
         return max(edition.updated for edition in self.editions.values())
 
 

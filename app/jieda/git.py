@@ -91,6 +91,7 @@ class Repository:
         return output.decode("utf-8", "replace")
 
     def file_at(self, commit: str, path: str) -> bytes:
+        """Return the content of a file in a commit. Raises GitError."""
         return run(self.root, "cat-file", "blob", f"{commit}:{path}")
 
 

@@ -50,4 +50,5 @@ class SiteTexts:
 
     @property
     def short_or_name(self) -> Words:
+        """The short name; the name where there is none."""
         return self.short or self.name

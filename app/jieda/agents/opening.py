@@ -68,6 +68,7 @@ class Opening:
         return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
     def readline(self) -> str:
+        """Return the next line for the SDK; empty at the end."""
         return self._replayed.popleft() if self._replayed else self._read.readline()
 
     def write(self, line: str) -> int:

@@ -111,6 +111,7 @@ class DiagnoseQuestion(Question):
 
     @property
     def reply_lang(self) -> Language:
+        """Chinese by default for a text that is largely Chinese."""
         sample = self.text[-LANGUAGE_SAMPLE:]
         is_chinese = count_han(sample) > CHINESE_SHARE * len(_LETTER.findall(sample))
         return self.lang or (Language.ZH if is_chinese else Language.EN)

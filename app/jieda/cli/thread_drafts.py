@@ -67,6 +67,7 @@ class ThreadGroup:
 
     @property
     def entry(self) -> str:
+        """The entry that answers one of them, or empty."""
         return next((each.entry for each in self.members if each.entry), "")
 
     @property

@@ -37,6 +37,7 @@ class Local:
         return self.shapers.of(found.snapshot, lang).diagnosis(found.diagnosis)
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
+        """Raises UnknownTag, BadVersion."""
         found = await search_for(self.service, request)
         return self.shapers.of(found.snapshot, request.lang).search(found)
 

@@ -94,6 +94,7 @@ class Remote:
         return await self._ask(schemas.Reported, url, body, sent=JSON)
 
     def absolute(self, url: str) -> str:
+        """Return the absolute address of a root-relative one in an answer of this server."""
         return urljoin(self.urls.base_url + "/", url)
 
     async def _ask(self, answer: type[T], url: str, body: bytes | None = None, sent: str = TEXT) -> T:

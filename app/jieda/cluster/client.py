@@ -54,6 +54,7 @@ class Cluster:
 
     @property
     def failure(self) -> str:
+        """Why the last request failed; empty if it did not."""
         return self._failure
 
     def ask(self, method: str, path: str, body: object = None, patience: float = 0.0) -> Any:

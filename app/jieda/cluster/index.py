@@ -61,6 +61,7 @@ class ClusterResult:
     """Implements `protocol.LookupResult`."""
 
     def __init__(self, index: "ClusterIndex", wanted: Lookup, window: CandidateWindow) -> None:
+        """Raises ClusterUnavailable."""
         self._index, self._wanted, self._window = index, wanted, window
         self._pools = {variants: index.pool_among(variants, window.numbers) for variants in wanted.pools}
         self.columns = index.columns(wanted, window.numbers, self._pools)

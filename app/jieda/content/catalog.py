@@ -216,6 +216,7 @@ class Catalog:
         return self._counted(filters, facet)
 
     def values(self, facet: str) -> tuple[str, ...]:
+        """Return the values of a facet that occur in entries, sorted."""
         query = "SELECT DISTINCT value FROM tags WHERE facet = ? ORDER BY value"
         return tuple(value for (value,) in self._ask(query, (facet,)))
 

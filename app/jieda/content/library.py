@@ -102,6 +102,7 @@ class Library(Catalog):
         return replace(filters, ruled_out=tuple(ruled_out))
 
     def tagged(self, facet: str, value: str) -> Sequence[Summary]:
+        """Return entries with a tag, latest change first."""
         return self.listed(Filters().with_only(facet, value))
 
     def related(self, entry_id: str, limit: int = 6) -> tuple[Summary, ...]:

@@ -51,6 +51,7 @@ class LoadRecord:
         return where in self._digests
 
     def paths(self) -> list[str]:
+        """Return all recorded paths, sorted."""
         return sorted(self._digests)
 
     def has(self, where: str, found: str) -> bool:

@@ -48,6 +48,7 @@ class HeadedSection:
     children: list["HeadedSection"] = field(default_factory=list)
 
     def walk(self) -> Iterator["HeadedSection"]:
+        """Yield this section and all below it, in the order of the page."""
         yield self
         for child in self.children:
             yield from child.walk()

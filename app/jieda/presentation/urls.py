@@ -138,6 +138,7 @@ class Urls:
         return path + (f"?part={part}" if part > 1 else "")
 
     def sitemap_part(self, number: int) -> str:
+        """Return a part of the sitemap, counted from 1."""
         return self.path(paths.SITEMAP_PART, number=str(number))
 
     def static(self, name: str) -> str:

@@ -79,6 +79,7 @@ class Threads:
         thread.start()
 
     def join(self, seconds: float) -> None:
+        """Wait for each thread for at most `seconds`."""
         for thread in self._threads:
             thread.join(seconds)
 

@@ -37,6 +37,7 @@ class Found:
 
     @property
     def outcome(self) -> str:
+        """Label by which searches are counted."""
         return "weak" if self.answer.weak else "found" if self.answer.total else "nothing"
 
 

@@ -69,6 +69,7 @@ class Outline(FileOutline):
 
     @property
     def section_keys(self) -> tuple[str, ...]:
+        """Anchors of the sections, in order."""
         return tuple(placed.heading.anchor for placed in self.headings if placed.section)
 
     @property

@@ -328,10 +328,12 @@ class KnownFile:
 
     @property
     def modified(self) -> float:
+        """File time in seconds since the epoch."""
         return self.found.stamp.modified / 1e9
 
     @property
     def size(self) -> Size | None:
+        """The size of an image, if known."""
         width, _, height = self.note.partition("x")
         return (int(width), int(height)) if height else None
 

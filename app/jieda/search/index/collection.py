@@ -204,6 +204,7 @@ class FacetColumns:
         return passing
 
     def lacking(self, lang: Language) -> Mask:
+        """Return the mask of documents that have no edition in a language."""
         return ~self._chosen(EDITION, (lang,))
 
     def counts(self, facet: str, among: Mask) -> dict[str, int]:

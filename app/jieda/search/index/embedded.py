@@ -275,6 +275,7 @@ class EmbeddedIndex:
         return EmbeddedResult(self, wanted, pools, columns)
 
     def is_there(self) -> bool:
+        """True: the index is in this process."""
         return True
 
     def holding_all(self, phrases: Sequence[Sequence[str]]) -> Mask:

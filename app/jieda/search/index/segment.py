@@ -79,6 +79,7 @@ class Segment:
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
+        """Ids of the documents, by number."""
         return tuple(self._ids.all())
 
     def number(self, document_id: str) -> int | None:

@@ -166,6 +166,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return self.expand_prefix(fieldname, b"")
 
     def expand_prefix(self, fieldname: str, prefix: str | bytes) -> list[bytes]:
+        """Return the terms of a field that start with a prefix, sorted."""
         if fieldname not in self.schema:
             raise reading.TermNotFound(fieldname)
         start = prefix if isinstance(prefix, bytes) else encoded(prefix)
@@ -174,6 +175,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return [term for term in self._tag_documents(fieldname) if term.startswith(start)]
 
     def all_terms(self) -> Iterator[tuple[str, bytes]]:
+        """Yield each term with its field, sorted."""
         return ((name, term) for name in self.indexed_field_names() for term in self.lexicon(name))
 
     def terms_from(self, fieldname: str, prefix: bytes) -> Iterator[tuple[str, bytes]]:
@@ -208,6 +210,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         )
 
     def postings(self, fieldname: str, text: str | bytes, scorer: Any = None) -> matching.Matcher:
+        """Raises TermNotFound."""
         found, info = self._occurrences(fieldname, text), self.term_info(fieldname, text)
         format_, values = self.schema[fieldname].format, None
         if found.positions is not None:
@@ -369,6 +372,7 @@ class WhooshIndex(index.Index):  # type: ignore[misc] # it ships no types
         return self._reader.doc_count() == 0
 
     def days(self) -> list[str]:
+        """Return the day of each document's last change in ISO 8601."""
         return self._reader.values(UPDATED)
 
     def matching(self, asked: query.Query) -> Mask:
