@@ -153,7 +153,6 @@ class Recorder:
     """Writes notes to the feedback store of the data directory once it is started."""
 
     def __init__(self, settings: Settings, knowledge: Knowledge, metrics: Metrics) -> None:
-        """`days` and `megabytes` limit what is stored."""
         self._days, self._megabytes = settings.gaps_days, settings.gaps_megabytes
         self._knowledge = knowledge
         self._outcomes = metrics.gaps
