@@ -90,6 +90,8 @@ class Publication:
     """A generation to be written, reusing unchanged parts of the `previous` one."""
 
     def __init__(self, resources: BuildResources, plan: GenerationPlan, previous: Generation | None) -> None:
+        # Other code may have written rows in another form; every fact about them is another, too.
+        previous = previous if previous and previous.header.code == plan.header.code else None
         self._resources, self._plan, self._previous = resources, plan, previous
         before = previous.digests() if previous else {}
         self._fresh = frozenset(each for each, row in plan.rows.items() if before.get(each) != row.digest)
@@ -122,11 +124,10 @@ class Publication:
             engine.update(self._resources.data, target, before, wanted, self._resources.pause)
 
     def _write_tables(self, folder: Path, completions: str) -> None:
-        """Write a changed copy of the previous tables, or new ones if the code or the taxonomy changed."""
+        """Write a changed copy of the previous tables, or new ones without any or under another taxonomy."""
         previous, rows, header = self._previous, self._plan.rows, self._plan.header
         header = replace(header, completions=completions)
-        before = previous.header if previous else None
-        if before and (before.code, before.vocabulary.taxonomy) == (header.code, header.vocabulary.taxonomy):
+        if previous and previous.header.vocabulary.taxonomy == header.vocabulary.taxonomy:
             put = {each: rows[each] for each in sorted(self._fresh)}
             write_tables(folder, previous, put, self._old.values(), header)
         else:
@@ -151,9 +152,9 @@ class Publication:
         return write_arrays(target, completion_arrays(tuple(dict.fromkeys(found)), fold))
 
     def _completes_alike(self, before: Header) -> bool:
-        """Whether entries, tags in use and glossary still offer the same completions, in the form of this version."""
+        """Whether entries, tags in use and glossary still offer the same completions."""
         old, now = before.vocabulary, self._plan.header.vocabulary
-        if before.code != self._plan.header.code or self._removed or not self._fresh <= self._old.keys():
+        if self._removed or not self._fresh <= self._old.keys():
             return False
         return (old.glossary, old.taxonomy) == (now.glossary, now.taxonomy) and all(
             self._offered(self._old[each]) == self._offered(self._plan.rows[each]) for each in self._fresh
