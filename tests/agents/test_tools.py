@@ -91,8 +91,11 @@ def test_every_tool_is_listed_and_called_whichever_way_a_client_comes(run: Run) 
 async def look_at_resources_and_prompts(client: Client) -> None:
     """They are part of the same test because each way takes a process of its own."""
     listed = await client.list_resources()
-    further = await client.list_resources(cursor=listed.next_cursor)
-    uris = [each.uri for each in (*listed.resources, *further.resources)]
+    resources = list(listed.resources)
+    while listed.next_cursor:
+        listed = await client.list_resources(cursor=listed.next_cursor)
+        resources += listed.resources
+    uris = [each.uri for each in resources]
     assert "jieda://entry/roll/node2pg-keyerror" in uris
     assert len(set(uris)) == len(uris) == shipped.ENTRIES
     (template,) = (await client.list_resource_templates()).resource_templates

@@ -79,7 +79,7 @@ def language(shipped: Snapshot) -> QueryLanguage:
     return QueryLanguage(shipped.index, shipped.searcher.analyzer, shipped.library.taxonomy)
 
 
-def found(shipped: Snapshot, text: str, limit: int = 100) -> SearchAnswer:
+def found(shipped: Snapshot, text: str, limit: int = 1000) -> SearchAnswer:
     return shipped.searcher.search(SearchRequest(text, Language.EN, limit=limit))
 
 
