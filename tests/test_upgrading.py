@@ -20,6 +20,8 @@ from tests.support.server import COMMAND, ROOT, environment
 from tests.support.small_content import edition, write
 
 VERSIONS = ROOT / "tests" / "fixtures" / "versions"
+OWN_NAME = re.compile(r"(?<=row\.|elf\.)places(?=[.\[])|places(?=: Mapping|={lang)")
+"""A field of `EntryRow`, wherever it is used."""
 
 
 Serving = Callable[..., AbstractContextManager[Inside]]
@@ -57,6 +59,12 @@ def test_an_index_of_other_code_is_no_part_of_the_next(tmp_path: Path) -> None:
     before = form.read_text(encoding="utf-8")
     form.write_text(before.replace('"start.', '"begin.'), encoding="utf-8")
     assert form.read_text(encoding="utf-8") != before
+    renamed = 0
+    for module in (old / "jieda" / "snapshot").rglob("*.py"):
+        text, times = OWN_NAME.subn("spots", module.read_text(encoding="utf-8"))
+        module.write_text(text, encoding="utf-8")
+        renamed += times
+    assert renamed == 5
     content = write(tmp_path / "content", {"en/roll/oom.md": edition("Out of memory")})
     chosen = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(tmp_path / "data"), "JIEDA_SEMANTIC": "0"}
     environ = environment(chosen)

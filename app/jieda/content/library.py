@@ -10,9 +10,9 @@ from jieda.byte_cache import ByteCache
 from jieda.content.catalog import Ask, Catalog
 from jieda.content.read.directory import BRAND
 from jieda.content.read.gather import Vocabulary
+from jieda.content.read.history import Change
 from jieda.entry import Entry, Language, Problem, Sample, Summary
 from jieda.errors import UnknownTag
-from jieda.git import Change
 from jieda.taxonomy import HOLDS, Filters, known_tag
 from jieda.versions import parse_version, rules_out
 

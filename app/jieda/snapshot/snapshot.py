@@ -16,10 +16,10 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
 from jieda.content.read.corpus import SampleFile
 from jieda.content.read.directory import content_hash
+from jieda.content.read.history import Change
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import CountedWords, DiagnosisData, WordReader
 from jieda.entry import Language, Sample
-from jieda.git import Change
 from jieda.search.answers import SearchRequest
 from jieda.search.completion import Completer
 from jieda.search.index.array_file import Array, read_arrays

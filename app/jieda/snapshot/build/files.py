@@ -24,9 +24,10 @@ from jieda.content.read.directory import (
     read_file,
     unreadable,
 )
+from jieda.content.read.history import histories, repository_of
 from jieda.entry import Problem
 from jieda.errors import GitError
-from jieda.git import Repository, histories, repository_of
+from jieda.git import Repository
 from jieda.snapshot.build.helpers import Helpers
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FactStore, FileRow, code_version, fact_key, packed

@@ -257,7 +257,7 @@ def _open(path: Path, how: str) -> sqlite3.Connection:
 
 _PACKAGES = ("content", "analysis", "search", "log", "diagnosis", "snapshot", "cluster", "knowledge")
 """Packages whose code affects the content of facts or generations."""
-_MODULES = ("entry", "git", "signature", "taxonomy", "han", "log_knowledge", "site_texts", "colors")
+_MODULES = ("entry", "signature", "taxonomy", "han", "log_knowledge", "site_texts", "colors")
 _LIBRARIES = ("jieba", "markdown-it-py", "msgspec", "numpy", "pygments", "snowballstemmer")
 """Libraries whose releases may differ in what they make of the same text."""
 

@@ -12,8 +12,8 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.content.authoring.edition_text import validity_data
 from jieda.content.catalog import beside_framework
+from jieda.content.read.history import Change
 from jieda.entry import Edition, Entry, Heading, Language, Section, Summary
-from jieda.git import Change
 from jieda.presentation.entry_text import reading_form, validity_texts
 from jieda.presentation.urls import fill_in, linked_entries
 from jieda.settings import Settings

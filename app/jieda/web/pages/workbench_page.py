@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from jieda.content.authoring.source_text import values_of
+from jieda.content.read.history import WordPiece, blocks_between
 from jieda.entry import Kind, Language, Problem
-from jieda.git import WordPiece, blocks_between
 from jieda.presentation.problem_text import problem_text
 from jieda.presentation.urls import fill_in
 from jieda.usecases.entries import ReadEntry

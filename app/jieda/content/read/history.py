@@ -1,0 +1,107 @@
+"""The history of content files, read from their git repository and shown to readers of an entry."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from jieda.errors import GitError
+from jieda.git import Repository
+from jieda.han import HAN
+
+MOST_CHANGES = 5
+"""Maximum of changes kept per file, the latest ones."""
+MOST_LINES = 40
+"""Maximum of changed lines kept per change."""
+_BOOKKEEPING = ("updated:", "synced_with:")
+"""Front matter lines that change with every edit, and are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordPiece:
+    """Words of a line. `mark`: `+` if they were added, `-` if removed, a space if unchanged."""
+
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The lines that a commit changed in a file. `omitted`: number of further changed lines."""
+
+    day: date
+    commit: str
+    subject: str
+    lines: tuple[tuple[WordPiece, ...], ...]
+    omitted: int
+
+
+Histories = dict[Path, tuple[Change, ...]]
+"""Changes by file, latest first. Files that were never changed are left out."""
+
+
+def histories(directory: Path, commit: str, repository: Repository) -> Histories:
+    """Return the changes of the files below a directory, up to a commit. Raises GitError."""
+    found: dict[Path, list[Change]] = {}
+    for block in repository.word_changes(commit, directory).split("\0")[1:]:
+        head, *files = block.split("\ndiff --git ")
+        name, day, subject = head.split("\n", 1)[0].split(" ", 2)
+        for file in files:
+            where, *lines = file.split("\n+++ b/", 1)[-1].split("\n")
+            known = found.setdefault(repository.root / where, [])
+            changed = [line for line in _changed_lines(lines) if not _is_bookkeeping(line)]
+            if changed and len(known) < MOST_CHANGES:
+                kept = tuple(changed[:MOST_LINES])
+                known.append(Change(date.fromisoformat(day), name, subject, kept, len(changed) - len(kept)))
+    return {path: tuple(changes) for path, changes in found.items() if changes}
+
+
+def _changed_lines(porcelain: list[str]) -> Iterator[tuple[WordPiece, ...]]:
+    """Yield the changed lines of a file's word diff, in which each piece is on its own line and `~` ends a line."""
+    pieces: list[WordPiece] = []
+    for line in porcelain:
+        if line == "~":
+            if any(piece.mark != " " for piece in pieces):
+                yield tuple(pieces)
+            pieces = []
+        elif line[:1] in {"+", "-", " "}:
+            pieces.append(WordPiece(line[0], line[1:]))
+
+
+def _is_bookkeeping(line: tuple[WordPiece, ...]) -> bool:
+    return "".join(piece.text for piece in line).lstrip().startswith(_BOOKKEEPING)
+
+
+def repository_of(directory: Path) -> tuple[Repository, str] | None:
+    """Return the repository of a directory and its latest commit; None without a repository or without git."""
+    try:
+        repository = Repository.around(directory)
+        return repository, repository.latest()
+    except GitError:
+        return None
+
+
+_WORD = re.compile(rf"[{HAN}]|[^\W_]+|\s+|.")
+
+
+def blocks_between(before: str, after: str) -> tuple[tuple[WordPiece, ...], ...]:
+    """Return the blocks of lines in which two texts differ, compared word by word."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    return tuple(
+        tuple(_compare_words("".join(old[a:b]), "".join(new[c:d])))
+        for change, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        if change != "equal"
+    )
+
+
+def _compare_words(before: str, after: str) -> Iterator[WordPiece]:
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    for change, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if change == "equal":
+            yield WordPiece(" ", "".join(old[a:b]))
+            continue
+        for mark, words in (("-", old[a:b]), ("+", new[c:d])):
+            if words:
+                yield WordPiece(mark, "".join(words))
