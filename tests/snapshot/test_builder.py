@@ -50,11 +50,16 @@ def problems(data: Path) -> dict[str, str]:
 
 
 @pytest.mark.quick
-def test_what_is_the_same_is_not_built_again(builder: Builder, data: Path) -> None:
+def test_what_is_the_same_is_not_built_again(
+    builder: Builder, content: Path, data: Path, analyzers: Analyzers
+) -> None:
+    (content / "en/roll/bad.md").write_text("no front matter")
     first = builder.build()
     written = {path: path.stat().st_mtime_ns for path in data.rglob("*.sqlite")}
-    second = builder.build()
+    second, restarted = builder.build(), Builder([content], data, analyzers).build()
     assert (first.changed, second.changed) == (True, False)
+    assert first.problems
+    assert second == restarted
     assert {path: path.stat().st_mtime_ns for path in data.rglob("*.sqlite")} == written
 
 

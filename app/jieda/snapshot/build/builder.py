@@ -2,7 +2,7 @@
 
 import logging
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain
@@ -42,6 +42,7 @@ from jieda.snapshot.store.facts import (
     FactsUnreadable,
     code_version,
     discard_facts,
+    fact_key,
 )
 from jieda.snapshot.store.generation import (
     GENERATIONS,
@@ -49,15 +50,20 @@ from jieda.snapshot.store.generation import (
     Generation,
     Header,
     clean,
+    from_json,
     generation_folder,
     point_to,
     prune,
     read_generation,
     read_pointer,
+    to_json,
 )
 from jieda.snapshot.store.processes import WORKERS, building_alone, serving_workers
 
 log = logging.getLogger(__name__)
+
+NOTE = "build"
+"""Name of the note about the last build: a process that starts with the same inputs need not read them again."""
 
 
 class BuildAbandoned(Exception):
@@ -79,12 +85,13 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class LastBuild:
-    """State of the last build, kept to speed up the next one, which also works without it."""
+    """State of the last build, kept to speed up the next one, which also works without it. Without `state` and `plan`,
+    another process built from the same inputs."""
 
     built: Built
     reading: Reading
-    state: ContentState
-    plan: GenerationPlan
+    state: ContentState | None = None
+    plan: GenerationPlan | None = None
 
 
 class BuildTools:
@@ -172,9 +179,17 @@ class Builder:
         same = last and last.built.generation == before and reading == last.reading
         if last and same and not last.built.lacks_vectors:
             return replace(last.built, changed=False)
+        histories = tools.histories.of_content()
+        images = {file.where: file for directory in reading.directories for file in directory.images}
+        copy_images(self._data, images, verified=last is None)
+        inputs = self._inputs(reading, histories)
+        if last is None and not moved and (built := self._noted(tools, inputs, before)):
+            self._last = LastBuild(built, reading)
+            prune(self._data, (worker.generation for worker in serving_workers(self._data)))
+            return built
         entries, outlines = tools.entries(reading), partial(read_files, tools.resources)
         state = advance(last.state if last else None, reading, entries.vocabulary, outlines)
-        rows = entries.rows(state, tools.histories.of_content(), embeds=self._embeds)
+        rows = entries.rows(state, histories, embeds=self._embeds)
         previous = read_generation(self._data, before)
         if not rows and previous and previous.digests():
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
@@ -188,7 +203,24 @@ class Builder:
         problems = tuple(each for each in plan.header.problems if not each.draft)
         built = Built(plan.name, plan.name != before, len(rows), problems, reading.folders, lacks_vectors)
         self._last = LastBuild(built, reading, state, plan)
+        if not lacks_vectors:
+            tools.resources.facts.put_note(NOTE, inputs, to_json(replace(built, changed=False)))
         return built
+
+    def _inputs(self, reading: Reading, histories: Mapping[Path, bytes]) -> str:
+        """Return a digest of all that a generation is made of."""
+        embedder = self._analyzers.embedder
+        made_by = code_version(), self._analyzers.engine_name, embedder.name if embedder else ""
+        read = reading.directories, reading.problems, sorted(reading.folders), sorted(histories.items())
+        return fact_key("build", *made_by, to_json(read)).hex()
+
+    def _noted(self, tools: BuildTools, inputs: str, current: str) -> Built | None:
+        """Return the result of a build from the same inputs if it made the current generation, which is checked when it
+        is opened. A cluster may have lost its index."""
+        note = tools.resources.facts.note(NOTE, inputs)
+        built = from_json(note, Built) if note and self._analyzers.engine is None else None
+        is_there = generation_folder(self._data, current).is_dir()
+        return built if built and built.generation == current and is_there else None
 
     def _publish(
         self, entries: EntryFacts, state: ContentState, plan: GenerationPlan, previous: Generation | None
@@ -197,12 +229,11 @@ class Builder:
         last = self._last
         if last and previous and plan.name == previous.name:
             return False
-        copy_images(self._data, state.corpus.images, verified=last is None)
         there = read_generation(self._data, plan.name)
         engine = self._analyzers.engine
         if there and (engine is None or engine.is_whole(there.index)):
             return False
-        known = last.plan.rows if last else {}
+        known = last.plan.rows if last and last.plan else {}
         fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
         entries.ensure(fresh, state)
         Publication(entries.resources, plan, previous).write()
