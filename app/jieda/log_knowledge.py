@@ -70,6 +70,20 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
+class FailureReport:
+    """A launcher's report that a process failed, without the cause.
+
+    It has one of `lines`; from there on, `places` name the process. `advice`, by language, says where the cause is.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+    advice: Mapping[str, str] = field(hash=False)
+    places: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Failures:
     """Formats of logs and failures other than Python's own."""
 
@@ -85,6 +99,8 @@ class Failures:
     """Fields that may hold a traceback or the text of an error; `a.b` is also the field `b` of a record `a`."""
     wrappers: tuple[str, ...] = ()
     """Exceptions that pass on a failure of another process."""
+    reports: tuple[FailureReport, ...] = ()
+    """Reports that a process failed, without the cause."""
     remote: tuple[str, ...] = ()
     """First lines of tracebacks from another process; `{word}` is the exception's name."""
     exception_endings: tuple[str, ...] = ()

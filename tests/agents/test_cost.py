@@ -47,7 +47,9 @@ def test_an_answer_that_explains_nothing_is_short(context: Context) -> None:
     assert len(found["near"]) > 20
     assert max(found["near"]) <= 175
     assert len(found["unknown"]) > 5
-    assert max(found["unknown"]) <= 70
+    # One of them only reports that a process failed: its answer says where the cause is.
+    assert sorted(found["unknown"])[-2] <= 70
+    assert max(found["unknown"]) <= 125
 
 
 def test_what_clients_are_told_about_answers_is_short() -> None:

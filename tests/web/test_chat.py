@@ -43,6 +43,8 @@ def test_a_log_a_line_and_a_question_are_answered_in_their_language(chatting: ht
     assert "```" in explained
     how = answer(chatting, "slime 怎么续训")
     assert "https://faq.example.com/zh/entries/slime/resume-training" in how
+    unsaid = answer(chatting, "ChildFailedError:\n  host      : node-3\n  rank      : 24 (local_rank: 0)")
+    assert "another process failed (host : node-3, rank : 24)" in unsaid
     assert answer(chatting, "psycopg2.errors.DeadlockDetected: deadlock detected").startswith(
         "No entry explains"
     )

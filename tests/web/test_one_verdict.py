@@ -189,6 +189,32 @@ def test_a_word_that_no_entry_has_is_named_by_every_surface(server: Server) -> N
     assert told in ended.stdout
 
 
+def test_where_the_cause_stands_is_said_by_every_surface(server: Server) -> None:
+    text = (
+        "ChildFailedError:\nRoot Cause (first observed failure):\n  host      : node-3.cluster.local\n"
+        "  rank      : 24 (local_rank: 0)\n"
+    )
+    line = "ray.exceptions.WorkerCrashedError: The worker died unexpectedly while executing this task."
+    told = "another process failed (host : node-3.cluster.local, rank : 24)"
+    logs = "/tmp/ray/session_latest/logs"
+    with server.client() as client:
+        assert told in client.post("/en/diagnose", data={"text": text}).text
+        assert logs in client.get("/en/search", params={"q": line}).text
+        assert told in client.post("/api/v1/diagnose", json={"text": text}).json()["elsewhere"]
+        assert told in client.post("/api/v1/diagnose", content=text).text
+        assert "node-3.cluster.local、rank : 24" in client.post("/zh/diagnose", data={"text": text}).text
+
+    async def ask(agent: Any) -> Any:
+        named = await agent.call_tool("diagnose", {"text": text})
+        return [named, await agent.call_tool("search", {"query": line})]
+
+    diagnosed, searched = over_http(server, ask)
+    assert told in diagnosed.structured_content["elsewhere"]
+    assert told in diagnosed.content[0].text
+    assert logs in searched.content[0].text
+    assert logs in CliRunner().invoke(main, ["search", "--url", server.base, line]).stdout
+
+
 def answering(snapshot: Snapshot, text: str, lang: Language) -> set[str]:
     """The entries that are said to explain a text, surely or perhaps."""
     return {match.entry.id for match in judge(snapshot, SearchRequest(text, lang)).matches}

@@ -24,11 +24,11 @@ def fields(names: str, **below: View) -> View:
 ENTRY = fields("id title applies_to may_not_apply_to url")
 MATCH = ENTRY | fields("confidence fix cut", matched=fields("line text"))
 ERROR, NEAR = fields("type line"), fields("id title foreign")
-DIAGNOSIS = fields("outcome framework asks read advice", matches=MATCH, near=NEAR, errors=ERROR)
+DIAGNOSIS = fields("outcome framework asks elsewhere read advice", matches=MATCH, near=NEAR, errors=ERROR)
 HIT = fields("id title applies_to may_not_apply_to snippet_text")
 SEARCH = fields(
     "total weak absent_words correction next_offset advice",
-    judgement=fields("outcome", matches=ENTRY),
+    judgement=fields("outcome elsewhere", matches=ENTRY),
     hits=HIT,
     operators=fields("text"),
 )
@@ -103,6 +103,8 @@ def diagnosis_text(found: Json, t: T) -> str:
         lines += _match(number, match, fence, t)
     for error in found.get("errors", ()):
         lines.append(f"{t('diagnosis.line', line=str(error['line']))} {error['type']}")
+    if "elsewhere" in found:
+        lines.append(found["elsewhere"])
     lines += _list_entries(found.get("near", ()), fence, t)
     if "read" in found:
         lines.append(t("diagnosis.read_lines", lines=found["read"]))
@@ -128,6 +130,8 @@ def search_text(found: Json, t: T) -> str:
     elif said := found.get("judgement"):
         lines = [t(f"diagnosis.verdict.{said['outcome']}")]
         lines += [_fence_entry(fence, each, t) for each in said.get("matches", ())]
+    if elsewhere := found.get("judgement", {}).get("elsewhere"):
+        lines.append(elsewhere)
     if not found.get("weak"):
         lines.append(t("search.status", count=found["total"]) if hits else t("search.nothing"))
     if "absent_words" in found:

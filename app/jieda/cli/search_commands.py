@@ -106,6 +106,8 @@ def _judgement(said: schemas.ApiDiagnosis, listed: set[str], t: Callable[..., st
     yield t("diagnosis.ask") if said.asks else t(f"diagnosis.verdict.{said.outcome}")
     for match in (each for each in said.matches if each.id not in listed):
         yield f"   {match.title}  {match.id} [{t(f'diagnosis.confidence.{match.confidence}')}]"
+    if said.elsewhere:
+        yield said.elsewhere
     for near in said.near:
         if near.foreign:
             yield f"   {near.title}  {t('diagnosis.foreign', entry=near.framework, log=said.framework)}"

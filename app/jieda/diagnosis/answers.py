@@ -106,6 +106,15 @@ class LogError:
 
 
 @dataclass(frozen=True, slots=True)
+class CauseElsewhere:
+    """Where the cause of a failure is if the log only reports it: `places` are the parts of the log that name the
+    process, such as `rank : 3`. Both are empty if nothing is known."""
+
+    places: tuple[str, ...] = ()
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """The result of a diagnosis. `matches`: a few, best first, empty without a known entry. `near`: empty if there are
     matches. `query`: a ready-made search for the failure in the log.
@@ -125,6 +134,8 @@ class Diagnosis:
     """First and last line of each part read of a long log; empty if all of it was read."""
     layout: LogLayout = NO_LAYOUT
     """Layout of the text read; empty if its line numbers differ from those of the log."""
+    elsewhere: CauseElsewhere | None = None
+    """Set if the log only reports a failure of another process, and no entry surely explains it."""
 
     @property
     def confidence(self) -> Confidence | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from jieda.content.library import Library
 from jieda.diagnosis.answers import (
+    CauseElsewhere,
     Confidence,
     Diagnosis,
     LogError,
@@ -34,12 +35,15 @@ from jieda.entry import Entry, Language
 from jieda.log.formats import compile_formats
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.traceback import ParsedLog, find_passages, layout_of, parse
+from jieda.signature import compile_signature_line, normalize
 from jieda.versions import Packages, doubtful_version
 
 MOST_LINES = 8
 """Most matched lines shown for an entry."""
 MOST_ERRORS = 20
 WORD = re.compile(r"\w+")
+REPORT_LINES = 12
+"""Lines of a report in which its process is named."""
 SHOWN_LINE = 240
 """Characters shown of a matched line, around the match."""
 FIRST_WORDS = 40
@@ -86,15 +90,18 @@ class Diagnoser:
             text, (self._match(each, parsed, raw, lang) for each in best), self._packages
         )
         near = () if matches else tuple(self._near(each, lang) for each in scores.nearest(self._is_near))
+        elsewhere = self._cause_elsewhere(text, parsed, lang)
+        verdict = _verdict(matches, near, troubled=shown.troubled or elsewhere is not None)
         return Diagnosis(
             matches=matches,
             near=near,
-            verdict=_verdict(matches, near, troubled=shown.troubled),
+            verdict=verdict,
             asks=asks,
             errors=tuple(
                 LogError(one.type, one.message, one.line, one.times, one.name in self.formats.wrappers)
                 for one in parsed.raised[-MOST_ERRORS:]
             ),
+            elsewhere=None if verdict is Verdict.KNOWN else elsewhere,
             framework=origin.name,
             query=shown.query,
             layout=layout_of(parsed, self.formats.wrappers),
@@ -146,6 +153,26 @@ class Diagnoser:
         roots = (one for one in parsed.raised if one.name not in self.formats.wrappers)
         numbers = {n for one in islice(roots, 1) for n in (one.line, *(frame.number for frame in one.frames))}
         return frozenset(index for index, number in enumerate(parsed.numbers) if number in numbers)
+
+    def _cause_elsewhere(self, text: str, parsed: ParsedLog, lang: Language) -> CauseElsewhere | None:
+        """Return where the cause is if only wrappers and reports tell of a failure in the log; None otherwise."""
+        reports = self.known.knowledge.failures.reports
+        lines = [(compile_signature_line(line), each) for each in reports for line in each.lines]
+        text = normalize(strip_codes(text))
+        raw = physical_lines(text)
+        for one in parsed.raised:
+            reported = any(line.matches(raw[one.line - 1]) for line, _ in lines)
+            if one.name not in self.formats.wrappers and not reported:
+                return None
+        folded = text.casefold()
+        for line, report in lines:
+            if line.anchor in folded and (found := line.find(text)):
+                first = text.count("\n", 0, found.start())
+                near = "\n".join(raw[first : first + REPORT_LINES])
+                told = (compile_signature_line(place).find(near) for place in report.places)
+                places = tuple(" ".join(place[0].split()).rstrip(":") for place in told if place)
+                return CauseElsewhere(places, report.advice[lang])
+        return CauseElsewhere() if parsed.raised else None
 
     def _asks(self, best: Sequence[Scored]) -> tuple[str, ...]:
         """Return the frameworks of the best entries if there are several and the log does not tell which is meant."""

@@ -89,6 +89,8 @@ class _TextWriter:
         for error in diagnosis.errors[:MAX_MATCHED]:
             times = f"  ×{error.count}" if error.count > 1 else ""
             yield self._line(error.line, printable(error_text(error.type, error.message)) + times)
+        if told := elsewhere_text(diagnosis, t):
+            yield told
         if diagnosis.near:
             yield t("diagnosis.similar" if clean else "diagnosis.nearest")
             for near in diagnosis.near:
@@ -114,6 +116,15 @@ def error_text(kind: str, message: str) -> str:
     """Return an error in one line; `kind` is left out where the message starts with it."""
     named = message.casefold().startswith(f"{kind.casefold()}:")
     return message if named else f"{kind}: {message}" if message else kind
+
+
+def elsewhere_text(diagnosis: Diagnosis, t: Translate) -> str:
+    """Say that the cause is in the log of another process, and where; empty if it is not known to be elsewhere."""
+    if diagnosis.elsewhere is None:
+        return ""
+    named = printable(t("list.join").join(diagnosis.elsewhere.places))
+    places = t("list.parenthesis", text=named) if named else ""
+    return str(t("diagnosis.elsewhere", places=places, advice=diagnosis.elsewhere.advice)).strip()
 
 
 def describe_near(near: Near, framework: str, t: Translate) -> str:

@@ -282,6 +282,10 @@ class ApiDiagnosis(ApiAnswer):
     near: tuple[ApiNear, ...]
     errors: tuple[LogError, ...]
     framework: str
+    elsewhere: str = Field(
+        "",
+        description="Where the cause is if the text only reports that another process failed.",
+    )
     read: tuple[LineRange, ...] = Field(
         (),
         description="The parts of a long log that were read: its end and the lines around its first failure.",

@@ -8,6 +8,7 @@ from jieda.content.authoring.edition_text import signature_data, validity_data
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Edition, EditionSummary, Language, Summary
 from jieda.presentation import schemas
+from jieda.presentation.diagnosis_text import elsewhere_text
 from jieda.presentation.urls import Urls, rewrite
 from jieda.search.answers import (
     Completion,
@@ -178,6 +179,7 @@ class Shaper:
             ),
             errors=diagnosis.errors,
             framework=diagnosis.framework,
+            elsewhere=elsewhere_text(diagnosis, self.t),
             read=tuple(schemas.LineRange(first=first, last=last) for first, last in diagnosis.parts),
             generation=self.snapshot.generation,
         )

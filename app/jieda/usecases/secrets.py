@@ -117,9 +117,11 @@ def without_secrets(diagnosis: Diagnosis) -> Diagnosis:
         replace(match, matched=tuple(replace(line, text=masked(line.text)) for line in match.matched))
         for match in diagnosis.matches
     )
+    where = diagnosis.elsewhere
     return replace(
         diagnosis,
         matches=tuple(matches),
+        elsewhere=where and replace(where, places=tuple(map(masked, where.places))),
         errors=tuple(replace(error, message=masked(error.message)) for error in diagnosis.errors),
         query=masked(diagnosis.query),
     )

@@ -40,7 +40,18 @@ def test_json_in_json_out_with_every_field_of_the_contract(client: httpx.Client)
     assert answer.headers["cache-control"] == "no-store"
     body = answer.json()
     assert set(body) == {
-        *("outcome", "verdict", "asks", "matches", "near", "errors", "framework", "read", "generation")
+        *(
+            "outcome",
+            "verdict",
+            "asks",
+            "matches",
+            "near",
+            "errors",
+            "framework",
+            "elsewhere",
+            "read",
+            "generation",
+        )
     }
     assert (body["outcome"], body["verdict"], body["asks"]) == ("known", "matched", [])
     assert body["near"] == []

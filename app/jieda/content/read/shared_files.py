@@ -33,7 +33,7 @@ from jieda.content.read.forms import (
 from jieda.content.read.yaml_reader import Fields, Items, Node, YamlError, read_fields, read_items
 from jieda.entry import Kind, Language
 from jieda.errors import ContentError
-from jieda.log_knowledge import Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
+from jieda.log_knowledge import FailureReport, Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
 from jieda.signature import (
     FOLDERS,
     PREFIXES,
@@ -298,11 +298,19 @@ _PROGRAMS: Mapping[str, Form] = {
 }
 _examples = all_of(text, fewest=1)
 _prefix = {"name": text, "source": switch, "lines": _lines(PREFIXES), "examples": _examples}
+_signature_lines = all_of(_parsed(text, compile_signature_line), fewest=1)
 _family = {
     "name": text,
     "meaning": text,
     "start": switch,
-    "lines": all_of(_parsed(text, compile_signature_line), fewest=1),
+    "lines": _signature_lines,
+    "examples": _examples,
+}
+_report = {
+    "name": text,
+    "lines": _signature_lines,
+    "places": _signature_lines,
+    "advice": _texts,
     "examples": _examples,
 }
 _FAILURES: Mapping[str, Form] = {
@@ -313,6 +321,7 @@ _FAILURES: Mapping[str, Form] = {
     "level_fields": _words,
     "error_fields": _words,
     "wrappers": _words,
+    "reports": all_of(record(_report, "name", "lines", "advice", "examples", make=FailureReport)),
     "remote": _lines(REMOTE),
     "exception_endings": _words,
     "families": all_of(record(_family, "name", "lines", "examples", make=Family)),

@@ -19,7 +19,7 @@ from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Entry, Language
 from jieda.errors import RequestError
 from jieda.han import has_han
-from jieda.presentation.diagnosis_text import as_markdown, describe_near
+from jieda.presentation.diagnosis_text import as_markdown, describe_near, elsewhere_text
 from jieda.search.answers import SearchRequest
 from jieda.usecases.diagnose import diagnose_log, extracted
 from jieda.usecases.search import Found, search
@@ -157,6 +157,8 @@ def verdict_paragraphs(site: Site, diagnosis: Diagnosis, lang: Language) -> Iter
         yield "\n".join(f"- {link_entry(site, match.entry, lang)}" for match in diagnosis.matches)
         return
     yield t(f"diagnosis.verdict.{diagnosis.verdict}")
+    if told := elsewhere_text(diagnosis, t):
+        yield told
     if diagnosis.matches:
         yield clip(as_markdown(diagnosis, t, partial(address, site, lang)))
     for near in diagnosis.near if not diagnosis.matches else ():

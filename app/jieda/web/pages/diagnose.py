@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.han import HAN
-from jieda.presentation.diagnosis_text import as_markdown, cut, error_text
+from jieda.presentation.diagnosis_text import as_markdown, cut, elsewhere_text, error_text
 from jieda.usecases.diagnose import Diagnosed, excerpt, kept_lines, telling_lines
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.versions import find_versions
@@ -96,6 +96,7 @@ def _answer(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> dict[st
         "markdown": as_markdown(diagnosis, context.t, lambda each: urls.absolute(urls.entry(lang, each))),
         "near": [near_row(context, near, diagnosis.framework) for near in diagnosis.near],
         "unanswered": unanswered,
+        "elsewhere": elsewhere_text(diagnosis, context.t),
         "errors": [(cut(error_text(one.type, one.message), WIDTH), one) for one in errors],
         "external_links": external_links_for_log(context, diagnosis) if unanswered else (),
         "may_ask": unanswered and context.site.settings.gaps and not diagnosis.asks,

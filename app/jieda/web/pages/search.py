@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Language
+from jieda.presentation.diagnosis_text import elsewhere_text
 from jieda.presentation.schemas import EditionLink
 from jieda.presentation.shaper import edition_links
 from jieda.search.answers import (
@@ -86,6 +87,7 @@ def search_page(context: PageContext, found: Found) -> str:
         asks=diagnosis.asks,
         tied=tied_rows(context, diagnosis),
         foreign=[near_row(context, near, diagnosis.framework) for near in foreign],
+        elsewhere=elsewhere_text(diagnosis, context.t),
         **_results(context, request, found.answer, above, explained=bool(diagnosis.matches)),
     )
 
