@@ -69,6 +69,7 @@ def test_what_is_written_serves_checks_and_has_nothing_left_to_fill_in(
     files = {path: path.read_text(encoding="utf-8") for path in tmp_path.glob("faq/**/*") if path.is_file()}
     ours = {path for path, text in files.items() if re.search(r"\$(field|name|title|about|today)", text)}
     assert not ours
+    assert "`content/en/postgresql/` and `content/zh/postgresql/`, one" in files[tmp_path / "faq/README.md"]
     assert files[tmp_path / "faq/nginx.conf"] == (ROOT / "deploy/nginx.conf").read_text(encoding="utf-8")
     for name in ("compose.yaml", ".pre-commit-config.yaml", ".github/workflows/entries.yaml"):
         commands = re.findall(r"jieda (check|fmt)", str(yaml.safe_load(files[tmp_path / "faq" / name])))
@@ -86,7 +87,8 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(
     assert (made.returncode, made.stderr) == (0, "next: jieda serve --reload-content --content faq/content\n")
     assert jieda("check", "--content", "faq/content").returncode == 0
     assert not (tmp_path / "faq" / "content" / "en").exists()
-    assert (tmp_path / "faq" / "README.md").read_text(encoding="utf-8").startswith("# 数据库问答\n")
+    readme = (tmp_path / "faq" / "README.md").read_text(encoding="utf-8")
+    assert readme.startswith("# 数据库问答\n\n条目在 `content/zh/answers/` 里，")
     taxonomy = (tmp_path / "faq" / "content" / "taxonomy.yaml").read_text(encoding="utf-8")
     assert "关于数据库的问题。" in taxonomy
     again = jieda("init", "faq")

@@ -26,6 +26,7 @@ ENTRY = "connection-refused"
 NAMES = {Language.EN: "{field} answers", Language.ZH: "{field} 问答"}
 FIELDS = {Language.EN: "Our service", Language.ZH: "我们的服务"}
 ABOUT = {Language.EN: "Questions about {field}.", Language.ZH: "关于 {field} 的问题。"}
+AND = {Language.EN: " and ", Language.ZH: " 和 "}
 READMES = {Language.EN: "README.md", Language.ZH: "README.zh-CN.md"}
 AROUND = {
     "compose.yaml": START / "compose.yaml",
@@ -105,6 +106,7 @@ def _files(
     values = {"field_id": folder, "today": datetime.now(UTC).date().isoformat()}
     for lang in Language:
         values[f"title_{lang}"] = names[lang]
+        values[f"folders_{lang}"] = AND[lang].join(f"`content/{each}/{folder}/`" for each in languages)
         quoted = {
             "name": names[lang],
             "field": fields[lang],
