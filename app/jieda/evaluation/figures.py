@@ -32,7 +32,8 @@ FOUND, WEAK = "found", "weak"
 GRADES = (*map(str, Confidence), FOUND, WEAK)
 """Grades of an answer, surest first: the confidence of an entry that explains a text, or the grade of search hits."""
 FIRST_FIVE = 5
-DEPTH = 50
+DEPTH = 10
+"""Hits looked at for a query, as is usual for MRR@10. Each costs a snippet, which nobody reads here."""
 SHOWN_INSTEAD = 3
 EXPLAINED = 8
 
@@ -97,8 +98,8 @@ def rank_of(found: Sequence[str], expected: Iterable[str]) -> int:
 
 
 def compute_figures(answers: Sequence[Answered]) -> dict[str, float]:
-    """Compute the figures of some answers, shares between 0 and 1; all zero for none. `mrr` is the mean of 1/rank, 0
-    where no right entry was found."""
+    """Compute the figures of some answers, shares between 0 and 1; all zero for none. `mrr` is MRR@10, the mean of
+    1/rank, 0 where no right entry is among the first ten."""
     ranks = [one.rank for one in answers]
     return {
         "queries": len(ranks),
@@ -202,7 +203,7 @@ class Bench:
         for one in ranked:
             if one.rank == 1:
                 continue
-            judged, place = one.judged, f"place {one.rank}" if one.rank else "not found"
+            judged, place = one.judged, f"place {one.rank}" if one.rank else f"not among the first {DEPTH}"
             yield f"{judged.id} [{judged.kind}, {judged.lang}] {judged.query[:160]!r}"
             yield f"  expected {', '.join(judged.expected)}: {place}"
             searcher = self._other_language(Language(judged.lang)) if hidden else self._snapshot.searcher
