@@ -54,6 +54,14 @@ def test_vectors_stay_the_same_when_more_words_are_asked_than_are_kept(tmp_path:
         assert np.abs(asked - told).max() < 1e-5
 
 
+def test_a_vector_is_the_same_to_the_last_bit_whatever_was_embedded_before(tmp_path: Path) -> None:
+    """Otherwise entries with nearly equal scores change places from build to build."""
+    texts = TEXTS[3:10]
+    first, other = SentenceEncoder(tmp_path), SentenceEncoder(tmp_path)
+    told = [first.embed([text]) for text in texts]
+    assert np.array_equal([other.embed([text]) for text in reversed(texts)][::-1], told)
+
+
 def test_traditional_characters_mean_what_simplified_ones_do(tmp_path: Path) -> None:
     traditional, simplified = SentenceEncoder(tmp_path).embed(
         ["訓練時輸出亂碼，權重怎麼匯出？", "训练时输出乱码，权重怎么汇出？"]

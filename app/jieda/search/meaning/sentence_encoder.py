@@ -128,8 +128,11 @@ class Network:
             free = [*range(len(self._places) + len(held), KEPT)][: len(lacking)]
             # The least recently used ones come first.
             free += [self._places.pop(next(iter(self._places))) for _ in lacking[len(free) :]]
-            self._kept[free] = self._worked_out(np.array(lacking))
-            held |= zip(lacking, free, strict=True)
+            # One by one: in a product of several rows each depends, in its last bits, on their number. So a vector
+            # would depend on earlier queries and entries; for the two or three that a query lacks it takes no longer.
+            for token, place in zip(lacking, free, strict=True):
+                self._kept[place] = self._worked_out(np.array([token]))
+                held[token] = place
         self._places |= held
         return self._kept[[held[token] for token in tokens.tolist()]]
 
