@@ -46,6 +46,7 @@ NOT_FOUND = [
     ("KeyError: {quoted} in map", "KeyError: 1 in map"),
     ("first{any}second", "first " + "x" * 400 + " second"),
     ("a.b", "axb"),
+    ("loss {num>5}", "loss ınf"),
 ]
 
 

@@ -46,7 +46,8 @@ class Grammar:
 
 _CLOSED = {
     "int": r"[+-]?\d{1,40}+",
-    "num": rf"[+-]?(?:{_NUMBER}|nan\b|inf(?:inity)?\b)",
+    # Only ASCII letters: whatever the case, `i` also matches the Turkish `ı`, with which `inf` is no number.
+    "num": rf"[+-]?(?:{_NUMBER}|(?a:nan|inf(?:inity)?)\b)",
     "hex": r"(?:0x)?[0-9a-f]{1,128}+",
     "size": rf"{_NUMBER}[ \t]?(?:[kmgtp]i?b?\b|b\b|bytes?\b)",
     "shape": r"(?:(?:[a-z]\w{0,20}\.\w{1,20}\()?[\[(]{1,2}[-\d ,*x]{0,200}+[\])]{1,3}|\d{1,12}+(?:x\d{1,12}+){1,8}+)",
@@ -161,8 +162,7 @@ def _pieces(text: str, grammar: Grammar) -> Iterator[Part]:
     literal = ""
     for match in _PIECE.finditer(text):
         if match["name"] is None:
-            if match["brace"]:
-                brace = match["brace"]
+            if brace := match["brace"]:
                 raise SignatureSyntaxError(f"has a lone {brace}; write {brace * 2} for a brace")
             literal += match["text"] or match[0][0]
             continue
