@@ -7,10 +7,11 @@ from html import unescape
 import pytest
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest, Snippet
-from jieda.search.snippet import LENGTH, join_blocks, opening
+from jieda.search.snippet import LENGTH, EditionLine, join_blocks, opening, snippet
 from jieda.snapshot.snapshot import Snapshot
 
 from tests.search.small import MakeSnapshot, ask, concept, error, first, reasons
+from tests.support.cost import assert_linear
 
 MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
 FILLERS = {
@@ -198,6 +199,15 @@ def test_blocks_stand_apart_in_one_line() -> None:
     assert apart.html == "Set this: ports=30000-30050 · 50 ports are enough."
     marked = join_blocks([Snippet("二选一："), Snippet("改配置。", ((1, 4),)), Snippet("换版本")])
     assert marked.html == "二选一：改<mark>配置。</mark>换版本"
+
+
+def test_long_answers_and_lines_full_of_matches_cost_in_proportion_to_their_length() -> None:
+    assert_linear(
+        lambda size: join_blocks([Snippet("a block of eight words, none of them long")] * size), 500
+    )
+    lines = {size: (EditionLine("title", ""), EditionLine("fix", "ab cd " * size)) for size in (1000, 8000)}
+    places = {size: [(1, 6 * at, 6 * at + 2) for at in range(size)] for size in lines}
+    assert_linear(lambda size: snippet(lines[size], [(1.0, places[size])]), 1000)
 
 
 def test_code_of_the_entry_is_code_and_nothing_else_is(small: MakeSnapshot) -> None:

@@ -222,9 +222,9 @@ SECTION_WEIGHTS = {"fix": 1.5, "answer": 1.5, "steps": 1.5, "cause": 1.1, "sympt
 
 ANSWERS = frozenset({"fix", "answer", "steps"})
 
-ENDING = re.compile(r"(?:(?P<wide>[。！？：；，、）」”])|(?P<narrow>[.!?:;,…\\]))$")
-SEPARATORS = {"wide": "", "narrow": " ", None: " · "}
-"""The text between two blocks, by how the first ends. Full-width punctuation includes its space."""
+SEPARATORS = dict.fromkeys("。！？：；，、）」”", "") | dict.fromkeys(".!?:;,…\\", " ")
+"""The text between two blocks, by the last character of the first. Full-width punctuation includes its space."""
+OTHER_SEPARATOR = " · "
 
 BREAKABLE = re.compile(rf"[\s{EAST_ASIAN}]")
 
@@ -274,8 +274,7 @@ def join_blocks(parts: Iterable[Snippet]) -> Snippet:
     next."""
     text, marks, code = "", [], []
     for part in parts:
-        ending = ENDING.search(text)
-        text += SEPARATORS[ending.lastgroup if ending else None] if text else ""
+        text += SEPARATORS.get(text[-1], OTHER_SEPARATOR) if text else ""
         marks += _shift(part.marks, len(text))
         code += _shift(part.code, len(text))
         text += part.text
@@ -349,11 +348,13 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 def _window(text: str, spans: Sequence[Span], room: int) -> Span:
-    """Return the earliest span of about `room` characters with the most marks."""
+    """Return the earliest span of about `room` characters with the most of `spans`, which are in order, without
+    overlap."""
     if len(text) <= room:
         return 0, len(text)
-    starts = [left for left, _ in spans] or [0]
-    best = max(starts, key=lambda at: (sum(at <= left and right <= at + room for left, right in spans), -at))
+    ends = [end for _, end in spans]
+    marks = [bisect_right(ends, start + room) - number for number, (start, _) in enumerate(spans)]
+    best = spans[marks.index(max(marks))][0] if spans else 0
     start = max(0, min(best - room // 4, len(text) - room))
     return _outward(text, start, -1), _outward(text, start + room, 1)
 

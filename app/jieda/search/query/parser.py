@@ -144,18 +144,18 @@ class QueryParser:
         analysis = self._analyzer.analyze(text)
         namings = [*self._frameworks.of(text)] if self._frameworks else []
         # Of a title that is being typed, the framework may be the only complete word, so it keeps its weight.
-        typed = weaken_names(words_of(analysis, text), () if unfinished else namings)
-        as_typed = verbatim or unfinished or len(typed) > LONGEST_CORRECTED
-        words = typed if as_typed else [self._substitutes.split(word) for word in typed]
-        split = [(word.start, word.end) for word in words if word not in typed]
-        corrections = () if as_typed else self._corrections(analysis, split)
-        ends_open = unfinished and text == text.rstrip()
+        words = weaken_names(words_of(analysis, text), () if unfinished else namings)
+        corrections: tuple[Correction, ...] = ()
+        if not (verbatim or unfinished or len(words) > LONGEST_CORRECTED):
+            typed, words = words, [self._substitutes.split(word) for word in words]
+            split = [(word.start, word.end) for word in words if word not in typed]
+            corrections = self._corrections(analysis, split)
         joined = [*self._substitutes.joined(words)]
         substitutes = [
             *self._substitutes.synonyms(words, text, analysis),
             *joined,
             *self._substitutes.corrected(words, corrections),
-            *self._substitutes.completed(words, unfinished=ends_open),
+            *self._substitutes.completed(words, unfinished=unfinished and text == text.rstrip()),
             *self._substitutes.named(words),
             *(self._translations.of(words) if self._translations else ()),
         ]
