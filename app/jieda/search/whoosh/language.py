@@ -16,6 +16,7 @@ count only in a query of at most MOST_WORDS words without code, and only between
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
@@ -77,6 +78,10 @@ class OperatorPart(NamedTuple):
     asked: str
     words: str = ""
 
+    @property
+    def excludes(self) -> bool:
+        return self.asked.startswith("NOT ")
+
 
 @dataclass(frozen=True, slots=True)
 class TypedQuery:
@@ -125,7 +130,7 @@ class QueryLanguage:
         words = [
             one for one in chunks if not any(part.start <= one.start() < part.end for part in parts.values())
         ]
-        if not parts or not (words or any(not each.asked.startswith("NOT") for each in parts.values())):
+        if not parts or (not words and all(part.excludes for part in parts.values())):
             nearest = tuple(self._suggest_values(text, chunks))
             return TypedQuery(text, nearest=nearest) if nearest else None
         return self._evaluate(text, words, sorted(set(parts.values())))
@@ -233,7 +238,7 @@ class QueryLanguage:
             behind = found.get(number + 1)
             if left.group() == "NOT" and number and self._excludes(chunks, number):
                 asked = behind.asked if behind else self._phrase(WHOLE, right.group())
-                if asked and not asked.startswith("NOT"):
+                if asked and not (behind and behind.excludes):
                     found[number] = found[number + 1] = OperatorPart(
                         left.start(), right.end(), f"NOT {asked}"
                     )
@@ -259,11 +264,13 @@ class QueryLanguage:
     ) -> OperatorPart | None:
         """Return the operand on one side of an OR, if it is valid."""
         if number in parts:
-            return None if parts[number].asked.startswith("NOT") else parts[number]
+            return None if parts[number].excludes else parts[number]
         text = chunks[number].group()
         if not _is_operand(text) or is_function_word(text.casefold()):
             return None
         words = " ".join(self._analyzer.analyze(text).words)
+        if not words:
+            return None
         return OperatorPart(*chunks[number].span(), f'{WHOLE}:"{words}"' if " " in words else words, text)
 
     def _is_prose(self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]) -> bool:
@@ -281,14 +288,26 @@ def _field(match: re.Match[str] | None) -> str:
 
 
 def _days(value: str) -> str:
-    """Return a day, month or year, or a range of them, in Whoosh's syntax; empty if it is none."""
+    """Return a day, month or year, or a range of them, in Whoosh's syntax; empty if it is none, such as 2026-02-30."""
     match = DAYS.fullmatch(value)
-    if match is None or not (match["first"] or match["last"]):
+    if match is None or not all(map(_exists, filter(None, match.group("first", "last")))):
         return ""
     first, last = ((match[name] or "").replace("-", "") for name in ("first", "last"))
     if not match["dots"]:
         return "" if last else first
+    if not (first or last):
+        return ""
     return f"[{f'{first} ' if first else ''}TO{f' {last}' if last else ''}]"
+
+
+def _exists(day: str) -> bool:
+    """Whether the calendar has a day, month or year."""
+    year, month, day_of_month = (*map(int, day.split("-")), 1, 1)[:3]
+    try:
+        date(year, month, day_of_month)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_operand(text: str) -> bool:
