@@ -32,10 +32,10 @@ class Verdict(StrEnum):
 
 
 class MatchReason(StrEnum):
-    """What a line of a log has that speaks for an entry: error text of its, a rare name, or what it tells of."""
+    """Why a line of a log speaks for an entry: it has a signature of the entry, or belongs to a failure, or to other
+    text, that shares words with it."""
 
     SIGNATURE = "signature"
-    IDENTIFIER = "identifier"
     EXCEPTION = "exception"
     SYMPTOM = "symptom"
 
