@@ -24,6 +24,8 @@ from jieda.signature import literal_text
 
 Word = frozenset[str]
 """Terms that each match the word: its stem and its glossary groups."""
+CONCEPT = TokenKind.CONCEPT.term("")
+"""Prefix of the terms that stand for a glossary group."""
 
 
 class WordReader:

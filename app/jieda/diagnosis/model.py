@@ -37,8 +37,8 @@ from functools import cache, lru_cache, partial
 
 import numpy as np
 
-from jieda.analysis.token import TokenKind
-from jieda.diagnosis.facts import Array, DiagnosisData, EntryWords, Holders, Word, WordReader
+from jieda.analysis.token import TokenKind, text_of
+from jieda.diagnosis.facts import CONCEPT, Array, DiagnosisData, EntryWords, Holders, Word, WordReader
 from jieda.log.traceback import Passage
 from jieda.log_knowledge import SHARED_BY
 
@@ -256,4 +256,4 @@ def _sum_ratios(heard: Iterable[WordEvidence], size: int, words: int) -> Array:
 
 def _text_of(word: Word) -> str:
     """Return the text of a word: its first term that is not a concept."""
-    return min((term for term in word if not term.startswith("c:")), default="").partition(":")[2]
+    return text_of(min((term for term in word if not term.startswith(CONCEPT)), default=""))

@@ -31,7 +31,9 @@ FOREIGN = -5.5
 """The log is of another program, or of a private script."""
 
 _TOLD = 1_000_000
+"""Votes for the framework that the user names: more than a log can have for any other."""
 _FRAME = 3
+"""Votes of a frame for the program that its file belongs to; a mention of the program's name is one."""
 _ASIDE = 4
 """A framework named this many times less often than another one is only mentioned in the log of that one."""
 _MOST_MENTIONS = 20
@@ -270,10 +272,12 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class _LogFacts:
-    """Facts of a log; `explain_root` are the entries with a signature in its first failure."""
+    """Facts of a log. `hits`: signatures by entry; `hits_on`: by index of a line that has one of their places;
+    `explain_root`: the entries with a signature in its first failure."""
 
     words: LogEvidence
     hits: Mapping[str, list[SignatureHit]]
+    hits_on: Mapping[int, list[SignatureHit]]
     origin: Origin
     priors: Array
     troubled: bool
@@ -298,8 +302,13 @@ class Scorer:
         """Score the entries. `hits`: the signatures found, by entry; `root`: indices of the first failure's lines."""
         words = self.words.weigh(shown.passages)
         explain_root = {each for each, own in hits.items() if any(hit.touches(root) for hit in own)}
+        hits_on: dict[int, list[SignatureHit]] = {}
+        for hit in chain.from_iterable(hits.values()):
+            for line in {place.line for place in hit.places}:
+                hits_on.setdefault(line, []).append(hit)
         priors = self._priors(origin)
-        score = partial(self._score, log=_LogFacts(words, hits, origin, priors, shown.troubled, explain_root))
+        log = _LogFacts(words, hits, hits_on, origin, priors, shown.troubled, explain_root)
+        score = partial(self._score, log=log)
         signed = [bisect_left(self._ids, entry_id) for entry_id in hits]
         sums = (BASE + priors) + words.log_odds
         unsigned = np.isfinite(sums)
@@ -327,7 +336,7 @@ class Scorer:
         known = self._weigh_origin_and_signature(place, own, log)
         score = sum(each.log_odds for each in known) + (float(log.words.log_odds[place]) if words else 0.0)
         shared = words.shared(place) if words else ()
-        said = _weigh_words(words, place, shared) if words else ()
+        said = _evidence_of_words(words, place, shared) if words else ()
         foreign = entry_id not in self._anywhere and log.origin.is_foreign(entry_id.partition("/")[0])
         unheard = words.unheard if words else 0.0
         confidence = _confidence(score, unheard, found=bool(own), foreign=foreign, troubled=log.troubled)
@@ -351,15 +360,19 @@ class Scorer:
 
     def _has_own_signature(self, entry_id: str, log: _LogFacts) -> bool:
         """Whether a signature of the entry is one that no other program prints: its author vouches for it."""
-        own = log.hits.get(entry_id, ())
-        rivals = [hit for other, theirs in log.hits.items() if own and other != entry_id for hit in theirs]
         return any(
-            not (hit.likely or self._rates.is_shared(hit.event) or any(rival.covers(hit) for rival in rivals))
-            for hit in own
+            not (hit.likely or self._rates.is_shared(hit.event) or _is_inside_another(hit, log))
+            for hit in log.hits.get(entry_id, ())
         )
 
 
-def _weigh_words(words: PassageEvidence, place: int, shared: Sequence[str]) -> Iterator[Evidence]:
+def _is_inside_another(hit: SignatureHit, log: _LogFacts) -> bool:
+    """Whether a signature of another entry covers all places of a hit."""
+    rivals = log.hits_on[hit.places[0].line]
+    return any(rival.entry_id != hit.entry_id and rival.covers(hit) for rival in rivals)
+
+
+def _evidence_of_words(words: PassageEvidence, place: int, shared: Sequence[str]) -> Iterator[Evidence]:
     yield Evidence("words", ", ".join(shared[:MOST_WORDS]), float(words.log_odds[place]))
     if words.against:
         yield Evidence("background", words.rival, words.against)

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -125,19 +125,24 @@ class SignatureIndex:
                 places |= {
                     number: [place] for number, place in self._find_wrapped(places.keys(), texts, glue)
                 }
-        tracebacks = [(one.frames[0].number, one.line) for one in log.raised if one.frames]
-        hits = []
-        for number in sorted(number for line in places for number in self._led_by.get(line, ())):
-            one = self._signatures[number]
-            if places.keys() >= {*one.all} and places.keys().isdisjoint(one.unless):
-                chosen = _choose_places([places[line] for line in one.all], one.near, log, tracebacks)
-                if chosen:
-                    support = tuple(places[line][0] for line in one.any if line in places)
-                    text = " + ".join(self._lines[line].text for line in one.all)
-                    # The author wrote `any` lines to distinguish the entry's own logs from others.
-                    likely = one.likely or (bool(one.any) and not support)
-                    hits.append(SignatureHit(one.entry_id, one.place, text, chosen, support, likely))
-        return tuple(hits)
+        numbers = sorted(number for line in places for number in self._led_by.get(line, ()))
+        hits = (self._hit(self._signatures[number], places, log) for number in numbers)
+        return tuple(hit for hit in hits if hit)
+
+    def _hit(
+        self, one: _Compiled, places: Mapping[int, Sequence[Place]], log: ParsedLog
+    ) -> SignatureHit | None:
+        """Return the hit of a signature, given the places of the lines that were found; None if it is not there."""
+        if not places.keys() >= {*one.all} or not places.keys().isdisjoint(one.unless):
+            return None
+        chosen = _choose_places([places[line] for line in one.all], one.near, log)
+        if not chosen:
+            return None
+        support = tuple(places[line][0] for line in one.any if line in places)
+        text = " + ".join(self._lines[line].text for line in one.all)
+        # The author wrote `any` lines to distinguish the entry's own logs from others.
+        likely = one.likely or (bool(one.any) and not support)
+        return SignatureHit(one.entry_id, one.place, text, chosen, support, likely)
 
     def _find_places(self, texts: Sequence[str]) -> Iterator[tuple[int, Place]]:
         """Yield the first place of each line, and further places of lines that have to be near others."""
@@ -213,11 +218,9 @@ def _place_in(span: tuple[int, int], starts: Sequence[int], texts: Sequence[str]
     return Place(index, begin, min(len(texts[index]), begin + span[1] - span[0]))
 
 
-def _choose_places(
-    places: Sequence[Sequence[Place]], near: int, log: ParsedLog, tracebacks: Iterable[tuple[int, int]]
-) -> tuple[Place, ...]:
-    """Return one place for each line of a signature: the first ones, or ones near each other; empty if none are.
-    `tracebacks`: first and last line of each, in lines of the paste."""
+def _choose_places(places: Sequence[Sequence[Place]], near: int, log: ParsedLog) -> tuple[Place, ...]:
+    """Return one place for each line of a signature: the first ones, or ones near each other or in one traceback; empty
+    if none are."""
     if not near:
         return tuple(each[0] for each in places)
     for first in places[0]:
@@ -225,8 +228,9 @@ def _choose_places(
         lines = [place.line for place in row]
         if max(lines) - min(lines) <= near:
             return tuple(row)
-    for start, end in tracebacks:
-        inside = [[place for place in each if start <= log.numbers[place.line] <= end] for each in places]
+    for failure in (one for one in log.raised if one.frames):
+        traceback = range(failure.frames[0].number, failure.line + 1)
+        inside = [[place for place in each if log.numbers[place.line] in traceback] for each in places]
         if all(inside):
             return tuple(each[0] for each in inside)
     return ()

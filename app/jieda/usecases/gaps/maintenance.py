@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from hashlib import sha256
 
-from jieda.analysis.token import TokenKind
 from jieda.content.library import Library
 from jieda.diagnosis.answers import Confidence, Diagnosis, Match, Verdict
-from jieda.diagnosis.facts import WordReader
+from jieda.diagnosis.facts import CONCEPT, WordReader
 from jieda.entry import Language, Problem, Signature, Summary
 from jieda.feedback import (
     Awaited,
@@ -139,8 +138,6 @@ ALIKE = 0.6
 """Minimum Jaccard similarity of the words of two groups that are merged."""
 MOST_COMPARED = 50
 """Maximum of groups that a gap is compared with, per word."""
-CONCEPT = TokenKind.CONCEPT.term("")
-"""Prefix of the terms that stand for a glossary group."""
 WORDINGS = 3
 """Number of other wordings shown for a group."""
 
