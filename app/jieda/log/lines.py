@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from jieda.log.formats import Formats, LineKind, read_lines
 from jieda.signature import LONGEST_SURE
@@ -69,6 +69,15 @@ class FoldedLog:
     margins: Mapping[int, tuple[int, str]]
 
 
+class _PrintedText(NamedTuple):
+    """A text inside a physical line: the rank or process that printed it, or empty, the index of the text, and how
+    often it was printed."""
+
+    source: str
+    text: int
+    times: int
+
+
 def unpacker_of(beginning: bytes) -> str:
     """Return the program that decompresses a file that begins so; empty if the file is not compressed."""
     return next((program for magic, program in _UNPACKERS.items() if beginning.startswith(magic)), "")
@@ -119,7 +128,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     rows: list[int] = []
     places: list[int] = []
     printed: dict[int, tuple[int, str]] = {}
-    seen: dict[str, tuple[int, list[tuple[str, int, int]]]] = {}
+    seen: dict[str, tuple[int, list[_PrintedText]]] = {}
     processes: dict[str, int] = {}
     margins: dict[int, tuple[int, str]] = {}
     for number, line in enumerate(physical, 1):
@@ -131,13 +140,13 @@ def fold(text: str, formats: Formats) -> FoldedLog:
                 seen[line] = _read_line(line, index, formats)
             width, read = seen[line]
             if width and read:
-                margins[number] = width, read[0][0]
-            for source, row, times in read:
-                printed[len(rows)] = times, source
-                rows.append(row)
+                margins[number] = width, read[0].source
+            for one in read:
+                printed[len(rows)] = one.times, one.source
+                rows.append(one.text)
                 places.append(number)
-                if source and (found := _PROCESS.match(source)):
-                    processes.setdefault(found[1], row)
+                if one.source and (found := _PROCESS.match(one.source)):
+                    processes.setdefault(found[1], one.text)
     first = dict(zip(reversed(rows), reversed(places), strict=True))
     numbers = [first[row] for row in range(len(index))]
     return FoldedLog(tuple(index), numbers, rows, places, printed, processes, margins)
@@ -163,22 +172,19 @@ def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> froz
     return frozenset(found).union(line for search in others for line in lines if search(line))
 
 
-def _read_line(
-    physical: str, index: dict[str, int], formats: Formats
-) -> tuple[int, list[tuple[str, int, int]]]:
-    """Return the width of a physical line's prefixes, and for each text in it the source, the number in `index` and the
-    times printed; adds new texts to `index`."""
-    rows: list[tuple[str, int, int]] = []
+def _read_line(physical: str, index: dict[str, int], formats: Formats) -> tuple[int, list[_PrintedText]]:
+    """Return the width of a physical line's prefixes, and the texts in it; adds new ones to `index`."""
+    found: list[_PrintedText] = []
     width = 0
     for written in _unwrap(physical, formats):
         for piece in _cut_long(written):
             source, start = _find_prefix(piece, formats.prefix)
-            if not rows and physical.startswith(piece):
+            if not found and physical.startswith(piece):
                 width = start
             line, times = _split_repeats(piece[start:].rstrip(_AFTER), formats.repeats)
             if line in index or _has_text(line):
-                rows.append((source, index.setdefault(line, len(index)), times))
-    return width, rows
+                found.append(_PrintedText(source, index.setdefault(line, len(index)), times))
+    return width, found
 
 
 def _unwrap(line: str, formats: Formats) -> list[str]:

@@ -91,19 +91,20 @@ def parse(text: str, formats: Formats) -> ParsedLog:
     folded = fold(text, formats)
     reads = read_lines(folded.texts, formats)
     readers: dict[str, _StreamReader] = {}
-    tells = bytes(map(reads.__contains__, folded.rows))
-    row, listening = tells.find(1), 0
-    while 0 <= row < len(tells):
+    # A byte for each row, 1 if it is more than text: the next such row is found without a loop.
+    is_read = bytes(map(reads.__contains__, folded.rows))
+    row, listening = is_read.find(1), 0
+    while 0 <= row < len(is_read):
         times, source = folded.printed.get(row, (1, ""))
         reader = readers.get(source)
         if reader is None:
             reader = readers[source] = _StreamReader(folded.texts, reads, formats.wrappers)
-        if tells[row] or reader.listening:
+        if is_read[row] or reader.listening:
             listening -= reader.listening
             reader.feed(folded.places[row], folded.rows[row], times)
             listening += reader.listening
         # While no reader is listening, lines of plain text are skipped.
-        row = row + 1 if listening else tells.find(1, row + 1)
+        row = row + 1 if listening else is_read.find(1, row + 1)
     raised: list[LoggedFailure] = []
     frames: dict[tuple[str, int, str], Frame] = {}
     for reader in readers.values():
@@ -154,6 +155,10 @@ def _merge_occurrences(
     return tuple(one._replace(times=counts[key]) for key, one in folded.items()), tuple(occurrences)
 
 
+def _named(type_: str, line: int, times: int) -> LoggedFailure:
+    return LoggedFailure(type_, "", line, times, (), verbatim=True)
+
+
 class _StreamReader:
     """The state of reading one process's lines: the open traceback, and the failures found so far."""
 
@@ -166,8 +171,9 @@ class _StreamReader:
         self._reads = reads
         self._wrappers = wrappers
         self._frames: list[Frame] = []
-        self._remote: tuple[str, int, int] | None = None
-        self._raising: tuple[str, int, int] | None = None
+        # What a header of another process and a line of source name, perhaps all that the log says of a failure.
+        self._remote: LoggedFailure | None = None
+        self._raising: LoggedFailure | None = None
         self._after_frame = False
 
     def feed(self, number: int, place: int, times: int) -> None:
@@ -179,7 +185,7 @@ class _StreamReader:
             self._frames.append(Frame(read.name, read.line, read.detail, "", number))
             self.all_frames.append(self._frames[-1])
         elif after_frame and self._is_source(read, self._texts[place]):
-            self._raising = (read.name, number, times) if read.kind is LineKind.RAISING else None
+            self._raising = _named(read.name, number, times) if read.kind is LineKind.RAISING else None
             last, source = self._frames[-1], self._texts[place].strip()
             self._frames[-1] = Frame(last.path, last.line, last.function, source, last.number)
             self.all_frames[-1] = self._frames[-1]
@@ -188,16 +194,15 @@ class _StreamReader:
         elif read.kind is LineKind.TEXT:
             self._add_text(self._texts[place], number, times)
         elif read.kind is LineKind.RAISING:
-            self._raising = (read.name, number, times)
+            self._raising = _named(read.name, number, times)
         elif read.kind is not LineKind.CHAIN:
             self._add_exception(read, number, times)
         self.listening = bool(self._frames) or self._unfinished()
 
     def end(self) -> None:
         """Finish reading: a truncated traceback still counts as a failure if it names the exception."""
-        if self._remote is not None and self._remote[0]:
-            name, number, times = self._remote
-            self._add(LoggedFailure(name, "", number, times, self._take_frames(), verbatim=True))
+        if self._remote is not None and self._remote.type:
+            self._add(self._remote._replace(frames=self._take_frames()))
         elif self._frames:
             self._add_raising()
         self._remote = None
@@ -210,7 +215,8 @@ class _StreamReader:
             self.end()
         self._frames = []
         if read.kind is LineKind.REMOTE:
-            self._remote = (read.name or (self._remote[0] if self._remote else ""), number, times)
+            before = self._remote.type if self._remote else ""
+            self._remote = _named(read.name or before, number, times)
 
     def _add_text(self, text: str, number: int, times: int) -> None:
         if self._frames and (read := raised_at_the_end(text)):
@@ -227,11 +233,8 @@ class _StreamReader:
 
     def _add_exception(self, read: LineRead, number: int, times: int) -> None:
         type_, message = read.name, read.detail[:_MESSAGE_LENGTH]
-        if (
-            self._raising
-            and type_.rpartition(".")[2] in self._wrappers
-            and number <= self._raising[1] + SOURCE_LINES
-        ):
+        is_wrapper = type_.rpartition(".")[2] in self._wrappers
+        if is_wrapper and self._raising and number <= self._raising.line + SOURCE_LINES:
             self._add_raising()
         self._raising = None
         frames = self._take_frames()
@@ -240,9 +243,8 @@ class _StreamReader:
         self._add(LoggedFailure(type_, message, number, times, frames, read.verbatim))
 
     def _add_raising(self) -> None:
-        if self._raising and self._raising[0].rpartition(".")[2] not in self._wrappers:
-            name, number, times = self._raising
-            self._add(LoggedFailure(name, "", number, times, self._take_frames(), verbatim=True))
+        if self._raising and self._raising.name not in self._wrappers:
+            self._add(self._raising._replace(frames=self._take_frames()))
         self._raising = None
 
     def _find_condition(self, frames: tuple[Frame, ...]) -> str:
