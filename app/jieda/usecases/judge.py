@@ -42,23 +42,17 @@ def judge(
         answer = None
     elif answer is None and len(line) <= LONGEST_LINE and not snapshot.searcher.is_remote:
         answer = snapshot.searcher.search(replace(asked, text=line, limit=LOOKED_AT))
-    proven = _proven(found, answer, line) if answer else ()
-    if proven:
+    near: Sequence[Near] = ()
+    if answer and (proven := _proven(found, answer, line)):
         found = _with_proven(found, proven, line)
     elif found.verdict is Verdict.POSSIBLE and not found.asks and _is_doubted(snapshot, found, asked):
-        near = tuple(Near(each.entry, each.edition, (), each.score, each.evidence) for each in found.matches)
-        found = replace(found, matches=(), near=near[:MOST_WEAK], verdict=Verdict.NEAR)
-    elif (
-        found.verdict is Verdict.UNKNOWN
-        and not _has_message(found)
-        and answer
-        and not answer.weak
-        and answer.hits
-    ):
+        near = [Near(each.entry, each.edition, (), each.score, each.evidence) for each in found.matches]
+    elif found.verdict is Verdict.UNKNOWN and answer and not answer.weak and not _has_message(found):
         # A problem in somebody's own words may be found by words that no log contains; an exception's name alone is
         # no more than a query.
-        near = tuple(Near(hit.entry, hit.edition, (), 0.0, ()) for hit in answer.hits[:MOST_WEAK])
-        found = replace(found, near=near, verdict=Verdict.NEAR)
+        near = [Near(hit.entry, hit.edition, (), 0.0, ()) for hit in answer.hits]
+    if near:
+        found = replace(found, matches=(), near=tuple(near[:MOST_WEAK]), verdict=Verdict.NEAR)
     return without_secrets(found)
 
 
@@ -73,15 +67,16 @@ def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAn
     """Return the search answer, made consistent with the diagnosis: whether it is weak, and which words no entry has,
     which are left out if an entry explains the text."""
     weak = answer.weak or answer.is_of_others
-    verdict = diagnosis.verdict if diagnosis else Verdict.NO_ERROR
-    if (
-        diagnosis
-        and verdict is not Verdict.NO_ERROR
-        and (verdict is not Verdict.NEAR or _has_message(diagnosis))
+    if diagnosis is None:
+        return replace(answer, weak=weak)
+    if diagnosis.verdict in {Verdict.KNOWN, Verdict.POSSIBLE}:
+        weak = False
+    elif diagnosis.verdict is Verdict.UNKNOWN or (
+        diagnosis.verdict is Verdict.NEAR and _has_message(diagnosis)
     ):
-        weak = bool(answer.hits) and verdict in {Verdict.NEAR, Verdict.UNKNOWN}
-    explained = diagnosis is not None and diagnosis.is_program_output and bool(diagnosis.matches)
-    return replace(answer, weak=weak, absent_words=() if explained else answer.absent_words)
+        weak = bool(answer.hits)
+    is_explained = diagnosis.is_program_output and bool(diagnosis.matches)
+    return replace(answer, weak=weak, absent_words=() if is_explained else answer.absent_words)
 
 
 def _fold(text: str) -> str:
@@ -105,12 +100,14 @@ def _proven(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Sequence[H
     if found and diagnosis.framework:
         first = found[0].entry
         found = found[:1] if first.framework == diagnosis.framework or first.applies_anywhere else []
-    tied = len({hit.entry.framework for hit in found}) > 1
+    if own:
+        return found
+    is_tied = len({hit.entry.framework for hit in found}) > 1
+    if len(found) > 1 and not is_tied:
+        return ()
     # An exception's name proves an entry only if no other entry has it and it is rare: many programs raise it.
-    tells = not diagnosis.errors or (
-        _has_message(diagnosis) if tied else diagnosis.verdict is not Verdict.UNKNOWN
-    )
-    return found if own or (tells and (tied or len(found) == 1)) else ()
+    is_rare = _has_message(diagnosis) if is_tied else diagnosis.verdict is not Verdict.UNKNOWN
+    return found if is_rare or not diagnosis.errors else ()
 
 
 def _has_message(diagnosis: Diagnosis) -> bool:
