@@ -191,29 +191,29 @@ def _trimmed(parts: Sequence[Part]) -> Sequence[Part]:
 def expression(parts: Sequence[Part], grammar: Grammar = SIGNATURES, end: str = "") -> str:
     """Return the regular expression of a line: atomic groups, each an open placeholder with everything up to the next.
     `end` is the pattern of the text that has to follow."""
-    groups: list[str] = []
-    tail = end
-    asked = sum(part.condition is not None for part in parts)
+    # From the end: `groups` are those after the part, `tail` the closed patterns between it and the first of them.
+    groups, tail = "", end
+    conditions = sum(part.condition is not None for part in parts)
     for index, part in reversed(list(enumerate(parts))):
         if part.placeholder in grammar.open:
             characters, fewest, most = grammar.open[part.placeholder]
             if index == 0 and not grammar.whole:
                 # At the start one character is as good as many, as the text before it does not matter.
-                groups.append(characters + tail)
+                group = characters + tail
             elif not tail:
-                groups.append(f"{characters}{{{fewest},{most}}}+")
+                group = f"{characters}{{{fewest},{most}}}+"
             else:
-                groups.append(f"(?>{characters}{{{fewest},{most}}}?{tail})")
-            tail = ""
+                group = f"(?>{characters}{{{fewest},{most}}}?{tail})"
+            groups, tail = group + groups, ""
         else:
             pattern = grammar.closed[part.placeholder] if part.placeholder else _literal(part.literal)
             if part.placeholder == "shape":
                 pattern = f"(?P<{SHAPED}{index}>{pattern})"
             if part.condition:
-                asked -= 1
-                pattern = rf"(?P<{CONDITIONED}{asked}>{pattern})(?![\w.]*\d)"
+                conditions -= 1
+                pattern = rf"(?P<{CONDITIONED}{conditions}>{pattern})(?![\w.]*\d)"
             tail = pattern + tail
-    return tail + "".join(reversed(groups))
+    return tail + groups
 
 
 def _literal(text: str) -> str:
