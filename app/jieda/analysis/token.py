@@ -216,7 +216,11 @@ COUNTED = re.compile(r"(?:[A-Za-z]{2,3}\d{1,6})+")
 """`tp8`, `tp8pp2`, `gb28181`: short names, each with its number."""
 LETTERS_OR_DIGITS = re.compile(r"[A-Za-z]+|\d+")
 
-WORTH_FINDING = re.compile(r"[^\W\d_]|\d")
+WORTH_FINDING = re.compile(r"[^\W_]")
+MARKS = "[]#*$@/~"
+"""Signs around a name that do not belong to it."""
+MOST_ENDINGS = 4
+"""Most endings of a dotted name that are names themselves, apart from its last part: `cuda.OutOfMemoryError`."""
 
 
 def canonical(name: str) -> str:
@@ -230,18 +234,18 @@ def name_spans(text: str) -> Iterator[tuple[str, int, int]]:
     `torch.cuda.OutOfMemoryError` yields itself, `torch`, `cuda`, `OutOfMemoryError` and `cuda.OutOfMemoryError`.
     """
     pieces = [(start, end) for start, end in _name_pieces(text) if WORTH_FINDING.search(text[start:end])]
-    whole = canonical(text.strip("[]#*$@/~"))
+    whole = canonical(text.strip(MARKS))
     if whole:
         yield whole, 0, len(text)
-    if len(pieces) < 2 and pieces and canonical(text[slice(*pieces[0])]) == whole:
+    if len(pieces) == 1 and canonical(text[slice(*pieces[0])]) == whole:
         return
     for start, end in pieces:
         if name := canonical(text[start:end]):
             yield name, start, end
-    last = pieces[-1][1] if pieces else 0
-    for start, _ in pieces[1:-1][-4:]:
-        if (name := canonical(text[start:last].strip("[]#*$@/~"))) != whole:
-            yield name, start, last
+    for start, _ in pieces[1:-1][-MOST_ENDINGS:]:
+        end = pieces[-1][1]
+        if (name := canonical(text[start:end].strip(MARKS))) != whole:
+            yield name, start, end
 
 
 def _name_pieces(text: str) -> Iterator[tuple[int, int]]:

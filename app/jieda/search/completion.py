@@ -154,8 +154,10 @@ class Completer:
         `lang` before titles in the other language. Words of the glossary only if a search for them has hits. Raises
         what `finds` raises."""
         typed = self._fold(text.strip()[:LONGEST])
+        if not (loose := loosened(typed)):
+            return ()
         found: dict[Completion, None] = {}
-        for number in self._ranked(typed, loosened(typed), lang, limit) if loosened(typed) else ():
+        for number in self._ranked(typed, loose, lang, limit):
             kind: CompletionType = TYPES[int(self._kind[number])]
             completion = Completion(self._texts.at(number), kind, self._targets.at(number))
             if completion.type is CompletionType.GLOSSARY and not self._finds(completion.text):

@@ -147,25 +147,26 @@ def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
     last = len(typed) - 1
     left = _judge_each(segment, separators[starts], partial(left_edge, typed[0]))
     right = _judge_each(segment, separators[starts + last], partial(right_edge, typed[last]))
-    edges, inner = left & right, np.full(len(starts), 3, dtype=np.uint16)
+    fits, is_free = left & right
+    same, alike = np.ones((2, len(starts)), dtype=np.bool_)
     for number in range(1, last):
-        inner &= _judge_each(segment, separators[starts + number], partial(between, typed[number]))
+        here = _judge_each(segment, separators[starts + number], partial(between, typed[number]))
+        same, alike = same & here[0], alike & here[1]
+    ways = {Held.INSIDE: fits & same, Held.ALIKE: is_free & alike, Held.ALONE: is_free & same}
+    held = np.bitwise_or.reduce([mask * np.uint16(way) for way, mask in ways.items()])
     regions = segment.slot_places[starts] % REGIONS
-    # Bit 1 says that edges fit and separators are the same, bit 2 that edges are free and separators alike.
-    held = edges & inner | (edges >> 1 & inner & 1) * np.uint16(Held.ALONE)
     shifted = held << (WRITTEN_BITS * regions).astype(np.uint16)
     return np.where(regions == ELSEWHERE, np.uint16(Held.NONE), shifted)
 
 
 def _judge_each(segment: Segment, separators: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
-    """Return the result of `judge` for each separator as bits 1 and 2; each distinct separator is judged once."""
-    bits = np.zeros(len(segment.separators), dtype=np.uint16)
+    """Return the two results of `judge` for each separator, shape (2, separators); each distinct one is judged once."""
+    judged = np.zeros((2, len(segment.separators)), dtype=np.bool_)
     occurs = np.zeros(len(segment.separators), dtype=np.bool_)
     occurs[separators] = True
     for separator in np.flatnonzero(occurs).tolist():
-        first, second = judge(segment.separators.at(separator))
-        bits[separator] = first | second << 1
-    return bits[separators]
+        judged[:, separator] = judge(segment.separators.at(separator))
+    return judged[:, separators]
 
 
 class FacetColumns:

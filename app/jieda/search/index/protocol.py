@@ -91,14 +91,15 @@ class Columns:
 
 
 WRITTEN_BITS = 3
+"""Bits of `document.Held`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standings:
     """The judgement of each document of some columns, each of shape (size,).
 
-    `tiers` rank before `score`. `answering` documents answer, `near` ones share too little with it: their coverage
-    is less than `least`.
+    `tiers` rank before `score`. `answering` documents answer the query, `near` ones share too little with it: their
+    coverage is less than `least`.
     """
 
     score: Scores

@@ -325,7 +325,7 @@ class Substitutes:
                 term = WeightedTerm(_variants(self._analyzer.analyze(correction.word)), correction.word)
                 yield Substitute(covered[0], covered[-1], term, *TYPO, MatchKind.TYPO)
 
-    def completed(self, words: Sequence[QueryWord], *, unfinished: bool = False) -> Iterator[Substitute]:
+    def completed(self, words: Sequence[QueryWord], *, unfinished: bool) -> Iterator[Substitute]:
         """Yield completions of the last word, if it is `unfinished` or occurs nowhere as it is."""
         if not words or len(words[-1].text) < SHORTEST_COMPLETED or is_han(words[-1].text):
             return

@@ -143,13 +143,15 @@ class QueryWord:
 def words_of(analysis: Analysis, text: str) -> list[QueryWord]:
     """Return the words of a query in order, without overlap; a repeated word only once, at its first place."""
     first: dict[tuple[Alternative, ...], QueryWord] = {}
-    number, end = weights.NUMBER_WEIGHT if _has_code(analysis) else 1.0, 0
+    usual = weights.NUMBER_WEIGHT if _has_code(analysis) else 1.0
+    end = 0
     for piece in analysis.pieces:
-        # A piece of marks alone, such as `_`, has no atoms.
-        spans, behind = [(atom.start, atom.end) for atom in piece.atoms] or [(end, end)], end
-        start, end = spans[0][0], spans[-1][1]
-        is_value = behind > 0 and ASSIGNED.fullmatch(text, behind, start) is not None
-        for word in _words(piece, weights.VALUE_WEIGHT if is_value else number):
+        number_weight = usual
+        if atoms := piece.atoms:  # marks alone, such as `_`, have none
+            if end and ASSIGNED.fullmatch(text, end, atoms[0].start):
+                number_weight = weights.VALUE_WEIGHT
+            end = atoms[-1].end
+        for word in _words(piece, number_weight):
             first.setdefault(word.alternatives, word)
     return list(first.values())
 
@@ -161,12 +163,11 @@ def _has_code(analysis: Analysis) -> bool:
     )
 
 
-def _words(piece: Piece, number: float) -> Sequence[QueryWord]:
-    """Return the words of a piece; `number` is the weight of a number."""
+def _words(piece: Piece, number_weight: float) -> Sequence[QueryWord]:
     if piece.kind is RunKind.HAN:
         return sorted(_han_words(piece), key=lambda word: word.start)
     parts = piece.of_kind(TokenKind.PART)
-    return [_code_word(piece, parts, number) if parts else _plain_word(piece)]
+    return [_code_word(piece, parts, number_weight) if parts else _plain_word(piece)]
 
 
 def _plain_word(piece: Piece) -> QueryWord:
@@ -178,39 +179,41 @@ def _plain_word(piece: Piece) -> QueryWord:
     return QueryWord(exact.text, exact.start, exact.end, (Alternative((term,)),), stem)
 
 
-def _code_word(piece: Piece, parts: Sequence[Token], number: float) -> QueryWord:
-    exact, names = piece.tokens[0], piece.of_kind(TokenKind.TERM)
-    joined = {(token.start, token.end): (token.term,) for token in parts if JOINED_STEMS in token.text}
-    by_word = [token for token in parts if JOINED_STEMS not in token.text]
+def _code_word(piece: Piece, parts: Sequence[Token], number_weight: float) -> QueryWord:
+    """Return a piece of code as a word: written whole, or by all its names, or by all its words."""
+    exact = piece.tokens[0]
+    weight = weights.NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
+    if NUMBER.fullmatch(exact.text):
+        weight = number_weight
     assignment = ASSIGNMENT.search(exact.text)
-    values = exact.start + assignment.end() if assignment else exact.end
-    by_name = [
-        WeightedTerm((t.term, *joined.get((t.start, t.end), ())), t.text, _part_weight(t, values))
-        for t in names
+    value = exact.start + assignment.end() if assignment else exact.end
+    stems = {(part.start, part.end): (part.term,) for part in parts if JOINED_STEMS in part.text}
+    names = [
+        WeightedTerm((t.term, *stems.get((t.start, t.end), ())), t.text, _part_weight(t, value))
+        for t in piece.of_kind(TokenKind.TERM)
     ]
-    varies = weights.NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
-    weight = number if NUMBER.fullmatch(exact.text) else varies
-    whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
+    words = [part for part in parts if JOINED_STEMS not in part.text]
+    whole = WeightedTerm((exact.term, *(names[0].variants if names else ())), exact.text, weight)
     written = weights.HYPHENATED if WORDS_WITH_HYPHENS.fullmatch(exact.text) else weights.WHOLE_CODE
     alternatives = [Alternative((whole,), *written, source=MatchKind.IDENTIFIER)]
-    if len(by_name) > 1:
-        alternatives.append(Alternative(tuple(by_name[1:]), *weights.CODE_NAMES, source=MatchKind.IDENTIFIER))
-    stems = tuple(
-        WeightedTerm(
-            (TokenKind.TERM.term(t.text), t.term), _typed(t, exact), min(weight, _part_weight(t, values))
-        )
-        for t in by_word
-    )
-    if stems:
-        alternatives.append(Alternative(stems, *weights.CODE_WORDS))
-    stem = JOINED_STEMS.join(token.text for token in by_word)
+    if len(names) > 1:  # the first is that of the whole
+        alternatives.append(Alternative(tuple(names[1:]), *weights.CODE_NAMES, source=MatchKind.IDENTIFIER))
+    if words:
+        terms = [
+            WeightedTerm(
+                (TokenKind.TERM.term(t.text), t.term), _typed(t, exact), min(weight, _part_weight(t, value))
+            )
+            for t in words
+        ]
+        alternatives.append(Alternative(tuple(terms), *weights.CODE_WORDS))
+    stem = JOINED_STEMS.join(word.text for word in words)
     return QueryWord(exact.text, exact.start, exact.end, tuple(alternatives), stem)
 
 
-def _part_weight(part: Token, values: int) -> float:
-    """Return the weight of a part of a piece of code: a name decides; its value, which begins at offset `values`, or a
+def _part_weight(part: Token, value: int) -> float:
+    """Return the weight of a part of a piece of code: a name decides; its value, which begins at offset `value`, or a
     number beside it only confirms; a version counts as a name."""
-    return weights.VALUE_WEIGHT if part.start >= values or part.text.isdecimal() else 1.0
+    return weights.VALUE_WEIGHT if part.start >= value or part.text.isdecimal() else 1.0
 
 
 def _typed(part: Token, exact: Token) -> str:

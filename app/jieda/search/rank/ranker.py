@@ -292,20 +292,21 @@ def judge(query: Query, columns: Columns) -> Standings:
     """
     scorer = QueryScorer(columns)
     scored = scorer.combine(weigh_translations(query.clauses, scorer))
-    score = scored.score
+    score, coverage = scored.score, scored.coverage
     if len(query.phrase) > 1:
         score[columns.phrase] *= 1 + weights.PHRASE_BONUS
     tiers = tiers_of(query, columns)
-    is_held = query.writing.is_code and (columns.exact_outside or bool(tiers.any()))
-    best = max(columns.best_coverage, float(scored.coverage.max(initial=0.0)))
     if columns.recency is not None:
-        everything = np.ones(columns.size, np.bool_)
         latest = score + weights.LATEST * columns.recency
-        return Standings(latest, scored.coverage, tiers, everything, ~everything, np.zeros(columns.size))
+        everything, nothing = np.ones(columns.size, np.bool_), np.zeros(columns.size)
+        return Standings(latest, coverage, tiers, answering=everything, near=~everything, lift=nothing)
+    is_held = query.writing.is_code and (columns.exact_outside or bool(tiers.any()))
+    best = max(columns.best_coverage, float(coverage.max(initial=0.0)))
     own, anywhere = columns.keyed[FRAMEWORK_KEYS], columns.keyed[ANYWHERE_KEYS]
     owned = np.union1d(own, anywhere)
     lift = lift_of(query, columns, score, tiers[owned] if len(owned) else tiers)
-    fit = partial(select_fitting, coverage=scored.coverage, lift=lift.copy(), tiers=tiers.copy())
+    # Which documents fit is decided by what they are before any is put behind others.
+    fit = partial(select_fitting, coverage=coverage, lift=lift.copy(), tiers=tiers.copy())
     fitting = fit(owned, weights.OWN_SHARE * best)
     if len(fitting):
         others = np.delete(np.arange(columns.size), fitting)
@@ -316,6 +317,6 @@ def judge(query: Query, columns: Columns) -> Standings:
     elif tiers.any():
         lift = np.zeros(columns.size)
     least = max(weights.ANSWER_COVERAGE, best * (weights.HELD_SHARE if is_held else weights.ANSWER_SHARE))
-    answering = ((score > 0) & (scored.coverage >= least)) | (tiers > 0) | answers_by_meaning(lift)
+    answering = ((score > 0) & (coverage >= least)) | (tiers > 0) | answers_by_meaning(lift)
     near = (score > 0) & ~answering
-    return Standings(score + lift, scored.coverage, tiers, answering, near, lift, least)
+    return Standings(score + lift, coverage, tiers, answering, near, lift, least)
