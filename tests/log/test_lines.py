@@ -1,11 +1,14 @@
 """What a log says once decoration, repeats and ranks are taken off it."""
 
+import json
+import re
+
 import pytest
 from jieda.log.formats import compile_formats
-from jieda.log.lines import PIECE
+from jieda.log.lines import PIECE, is_binary
 from jieda.log_knowledge import Failures, Prefix
 
-from tests.log.reading import fold, parse
+from tests.log.reading import CONTENT, fold, parse
 
 
 @pytest.mark.parametrize(
@@ -118,3 +121,18 @@ def test_a_number_in_a_prefix_is_that_number() -> None:
     failures = Failures(levels=("V1",), prefixes=(Prefix("x", ("job 7", "{level}:")),))
     texts = fold("job 8 left\njob 7 stays\nV2: on\nV1: off", compile_formats(failures)).texts
     assert texts == ("job 8 left", "stays", "V2: on", "off")
+
+
+def test_the_browser_takes_the_same_files_for_text() -> None:
+    script = (CONTENT.parent / "static" / "log.js").read_text(encoding="utf-8")
+    found = re.search(
+        r"isText\(blob\) \{.*?slice\(0, (\d+)\).*?!(\[[\d, ]+\])\.includes.*?head\.length / (\d+)",
+        script,
+        re.DOTALL,
+    )
+    assert found
+    size, in_text, most = int(found[1]), json.loads(found[2]), int(found[1]) // int(found[3])
+    assert {byte for byte in range(32) if not is_binary(bytes([byte]) * size)} == set(in_text)
+    assert not is_binary(b"\x01" * most + b"a" * (size - most))
+    assert is_binary(b"\x01" * (most + 1) + b"a" * (size - most - 1))
+    assert not is_binary(b"a" * size + b"\x01" * size)
