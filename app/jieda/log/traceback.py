@@ -186,9 +186,8 @@ class _StreamReader:
             self.all_frames.append(self._frames[-1])
         elif after_frame and self._is_source(read, self._texts[place]):
             self._raising = _named(read.name, number, times) if read.kind is LineKind.RAISING else None
-            last, source = self._frames[-1], self._texts[place].strip()
-            self._frames[-1] = Frame(last.path, last.line, last.function, source, last.number)
-            self.all_frames[-1] = self._frames[-1]
+            frame = self._frames[-1]._replace(source=self._texts[place].strip())
+            self._frames[-1] = self.all_frames[-1] = frame
         elif read.kind is LineKind.HEADER or read.kind is LineKind.REMOTE:
             self._begin_traceback(read, number, times)
         elif read.kind is LineKind.TEXT:
@@ -256,8 +255,6 @@ class _StreamReader:
         return ""
 
     def _take_frames(self) -> tuple[Frame, ...]:
-        if not self._frames:
-            return ()
         frames, self._frames = tuple(self._frames[-MOST_FRAMES:]), []
         return frames
 

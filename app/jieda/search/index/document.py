@@ -8,7 +8,7 @@ separators between them: these distinguish `--load`, `load` and `load_dir` witho
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
 
@@ -202,12 +202,12 @@ def document_of(
     analyzer: Analyzer,
     glossary: Glossary,
     taxonomy: Taxonomy,
-    tag_languages: Iterable[Language] = tuple(Language),
+    tag_languages: Sequence[Language] = tuple(Language),
 ) -> Document:
     """Return the document of an entry; its tags are indexed under their names in `tag_languages`."""
     held: dict[str, list[str]] = {zone: [] for zone in ZONES}
     texts: list[IndexedText] = []
-    for zone, region, text in zone_texts(entry, taxonomy, tuple(tag_languages)):
+    for zone, region, text in zone_texts(entry, taxonomy, tag_languages):
         glossed = glossary.read(text)
         held[zone] += glossed.terms
         if glossed.analysis.words:
@@ -229,13 +229,12 @@ def build_documents(
     library: Library,
     analyzer: Analyzer,
     glossary: Glossary,
-    tag_languages: Iterable[Language] = tuple(Language),
+    tag_languages: Sequence[Language] = tuple(Language),
     embedder: Embedder | None = None,
 ) -> Iterator[Document]:
     """Yield a document for every entry of a library, in the order of ids; with vectors if there is an embedder."""
-    languages = tuple(tag_languages)
     for _, entry in sorted(library.entries.items()):
-        made = document_of(entry, analyzer, glossary, library.taxonomy, languages)
+        made = document_of(entry, analyzer, glossary, library.taxonomy, tag_languages)
         yield replace(made, meaning=meaning_of(entry, embedder)) if embedder else made
 
 
@@ -269,7 +268,7 @@ def keyed_texts(entry: Entry) -> Iterator[str]:
 
 
 def zone_texts(
-    entry: Entry, taxonomy: Taxonomy, tag_languages: tuple[Language, ...]
+    entry: Entry, taxonomy: Taxonomy, tag_languages: Sequence[Language]
 ) -> Iterator[tuple[str, int, str]]:
     """Yield zone, region and text of each text of an entry."""
     for lang, edition in entry.editions.items():

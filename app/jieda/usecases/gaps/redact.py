@@ -18,6 +18,7 @@ from jieda.han import has_han
 from jieda.log.formats import PYTHON_ENDINGS
 from jieda.places import PACKAGE
 from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import FACETS
 from jieda.usecases.secrets import MASK, masked
 
 LONGEST_READ = 600
@@ -156,13 +157,12 @@ class Redactor:
     def _vocabulary(self, library: Library) -> Iterator[str]:
         """Yield the words of the content's glossary, tags, programs and failure families."""
         logs = library.log_knowledge
-        tags = [
-            tag for facet in ("framework", "kind", "topic", "error_type") for tag in _tags(library, facet)
-        ]
+        tags = [tag for facet in FACETS for tag in library.taxonomy.facet(facet).values()]
+        names = (name for tag in tags for name in (tag.id, *tag.name.values()))
         groups = (word for group in library.glossary for word in group.words)
         programs = (name for program in logs.programs.by_id.values() for name in program.names)
         families = (family.name for family in logs.failures.families)
-        for text in (*tags, *groups, *programs, *families):
+        for text in (*names, *groups, *programs, *families):
             for word, _, _ in split_runs(fold_text(text).text.casefold()):
                 yield word
 
@@ -244,12 +244,6 @@ class Redactor:
         if is_function_word(word) or word in self._said or self._searcher.has_word(word):
             return True
         return dictionary and word not in self._names
-
-
-def _tags(library: Library, facet: str) -> Iterator[str]:
-    for tag in library.taxonomy.facet(facet).values():
-        yield tag.id
-        yield from tag.name.values()
 
 
 def _punctuation(separator: str) -> Iterator[str]:
