@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jieda.analysis.pipeline import Analyzer
 from jieda.content.catalog import Catalog
 from jieda.content.library import Library
 from jieda.entry import Language
@@ -133,7 +134,8 @@ def loaded(library: Library) -> dict[str, object]:
         "counts": {facet: library.counts(facet) for facet in FACETS},
         "problems": library.problems,
         "formerly": dict(library.formerly),
-        "vocabulary": (library.taxonomy, library.glossary, library.dictionary),
+        # A generation holds the frequencies, too.
+        "vocabulary": (library.taxonomy, library.glossary, Analyzer(library.dictionary).dictionary),
         "samples": sorted((each.entry_id, "/".join(each.path.parts[-4:])) for each in samples),
     }
 

@@ -71,6 +71,11 @@ class Analyzer:
         Chinese takes a tenth of a second more."""
         return text in (self._chinese if has_han(text) else english_words())
 
+    @property
+    def dictionary(self) -> tuple[str, ...]:
+        """The lines of its dictionary, all with frequencies, of which an equal analyzer is made sooner."""
+        return self._chinese.dictionary
+
     def names(self) -> frozenset[str]:
         """Return the Chinese words that are names of people or places. Takes a tenth of a second."""
         return self._chinese.names()
@@ -182,26 +187,42 @@ class GlossedText(NamedTuple):
     terms: tuple[str, ...]
 
 
+class GlossaryMember(NamedTuple):
+    """The stems of a word of group number `group`; `apart`: as in `Analysis`, sorted."""
+
+    group: int
+    stems: tuple[str, ...]
+    apart: tuple[int, ...]
+
+
+def glossary_members(groups: Iterable[GlossaryGroup], analyzer: Analyzer) -> tuple[GlossaryMember, ...]:
+    """Return all words of a glossary as `analyzer` reads them."""
+    words = ((number, analyzer.analyze(word)) for number, group in enumerate(groups) for word in group.words)
+    return tuple(GlossaryMember(number, read.stems, tuple(sorted(read.apart))) for number, read in words)
+
+
 class Glossary:
     """Groups of synonyms, and the search for them in text that `analyzer` reads."""
 
-    def __init__(self, groups: Sequence[GlossaryGroup], analyzer: Analyzer) -> None:
+    def __init__(
+        self, groups: Sequence[GlossaryGroup], analyzer: Analyzer, members: Sequence[GlossaryMember] = ()
+    ) -> None:
+        """`members`: from `glossary_members` with the same arguments, if they are known already."""
         self.groups = tuple(groups)
         self._analyzer = analyzer
         self._cached = lru_cache(CACHED_TEXTS)(self._read)
         self._root = _GlossaryNode()
-        for number, group in enumerate(self.groups):
-            for word in group.words:
-                self._add(analyzer.analyze(word), number)
+        for member in members or glossary_members(self.groups, analyzer):
+            self._add(member)
 
-    def _add(self, analysis: Analysis, group: int) -> None:
+    def _add(self, member: GlossaryMember) -> None:
         node = self._root
-        for length, stem in enumerate(analysis.stems, 1):
+        for length, stem in enumerate(member.stems, 1):
             node = node.following.setdefault(stem, _GlossaryNode())
-            node.is_across |= length in analysis.apart
+            node.is_across |= length in member.apart
         # Only once, however many forms of a word a group lists.
-        if node is not self._root and group not in node.groups:
-            node.groups.append(group)
+        if node is not self._root and member.group not in node.groups:
+            node.groups.append(member.group)
 
     def read(self, text: str) -> GlossedText:
         """Analyze `text` as for the index."""

@@ -11,7 +11,7 @@ import logging
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
@@ -159,7 +159,8 @@ class ChineseTokenizer:
     """
 
     def __init__(self, dictionary: Iterable[str]) -> None:
-        """`dictionary`: lines `word` or `word frequency` of words that must be kept whole."""
+        """`dictionary`: lines `word` or `word frequency` of words that must be kept whole. A word without a frequency
+        gets the one at which jieba keeps it whole, for which words that begin with its characters are read."""
         self._jieba = jieba.Tokenizer()
         with self._jieba.get_dict_file() as file:
             self._lines: bytes = file.read()
@@ -167,12 +168,23 @@ class ChineseTokenizer:
         for block in BLOCK.finditer(self._lines):
             self._blocks.setdefault(block[1].decode(), []).append(block.span())
         self._read: set[str] = set()
+        self._own: dict[str, list[tuple[str, int]]] = {}
+        """Words of `dictionary` by their first character, each with its frequency."""
         self._jieba.FREQ, self._jieba.total = {}, sum(map(int, FREQUENCIES.findall(self._lines)))
         self._jieba.initialized = True
         for line in dictionary:
-            word, _, frequency = line.partition(" ")
-            self._load_words(word)
-            self._jieba.add_word(word, int(frequency) if frequency.strip() else None)
+            word, _, given = line.partition(" ")
+            self._load_words("" if given else word)
+            frequency = int(given or self._jieba.suggest_freq(word))
+            self._own.setdefault(word[0], []).append((word, frequency))
+            self._jieba.total += frequency
+            if word[0] in self._read:
+                self._put({word: frequency})
+
+    @property
+    def dictionary(self) -> tuple[str, ...]:
+        """The lines of the words that it keeps whole, all with frequencies: a tokenizer of these reads nothing yet."""
+        return tuple(f"{word} {count}" for words in self._own.values() for word, count in words)
 
     def _load_words(self, text: str) -> None:
         """Load the words that begin with a character of `text` into jieba's table: each word with its frequency, each
@@ -181,10 +193,15 @@ class ChineseTokenizer:
             spans = self._blocks.get(character, ())
             found = [one for span in spans for one in FREQUENT.findall(self._lines[slice(*span)].decode())]
             frequencies = {word: int(frequency) for word, frequency in found}
-            beginnings = {word[:length] for word in frequencies for length in range(1, len(word))}
-            # In one step, for other threads; the character is marked as read only afterwards.
-            self._jieba.FREQ.update(dict.fromkeys(beginnings, 0) | frequencies)
+            self._put(frequencies | dict(self._own.get(character, ())))
+            # Only now, for other threads.
             self._read.add(character)
+
+    def _put(self, frequencies: Mapping[str, int]) -> None:
+        beginnings = {word[:length] for word in frequencies for length in range(1, len(word))}
+        known = self._jieba.FREQ.get
+        # In one step, for other threads.
+        self._jieba.FREQ.update({**{each: known(each, 0) for each in beginnings}, **frequencies})
 
     def words(self, run: str) -> Iterator[tuple[int, int]]:
         """Yield the spans of the words of two or more characters in `run`; the shorter words inside a longer one come

@@ -12,10 +12,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from jieda.analysis.pipeline import Analyzer, Glossary
+from jieda.analysis.pipeline import Analyzer, Glossary, GlossaryMember
 from jieda.content.library import Library
 from jieda.content.read.corpus import SampleFile
 from jieda.content.read.directory import content_hash
+from jieda.content.read.gather import Vocabulary
 from jieda.content.read.history import Change
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import CountedWords, DiagnosisData, WordReader
@@ -43,7 +44,6 @@ from jieda.snapshot.store.generation import (
     from_json,
     read_entry,
 )
-from jieda.taxonomy import GlossaryGroup
 
 ENGINES: Mapping[str, str | None] = {"whoosh": None, "opensearch": "jieda.cluster.engine"}
 """Search engines by name: None for the index inside each process, or the module of an external engine."""
@@ -87,7 +87,7 @@ class Engine(Protocol):
 class Analyzers:
     """What embeds, translates and indexes, and the last analyzer and glossary, kept while their words stay the same.
 
-    A new analyzer costs a tenth of a second, a new glossary most of what opening a generation costs without it.
+    A new analyzer costs a tenth of a second.
     """
 
     def __init__(
@@ -110,9 +110,9 @@ class Analyzers:
         """Name of the engine in a generation: empty for the index inside each process."""
         return self.engine.name if self.engine else ""
 
-    def glossary(self, dictionary: tuple[str, ...], groups: tuple[GlossaryGroup, ...]) -> Glossary:
-        """Return the glossary of these groups, matched against the tokens of the analyzer of `dictionary`."""
-        return self._glossary(groups, self.of(dictionary))
+    def glossary(self, vocabulary: Vocabulary, members: tuple[GlossaryMember, ...]) -> Glossary:
+        """Return the glossary, of these `members`, matched against the tokens of the analyzer of the dictionary."""
+        return self._glossary(vocabulary.glossary, self.of(vocabulary.dictionary), members)
 
 
 def analyzers_of(settings: Settings) -> Analyzers:
@@ -188,7 +188,7 @@ def open_snapshot(
     header, was = generation.header, before.opened.header if before and before.opened else None
     library = _library(generation, data, facts)
     analyzer = analyzers.of(library.dictionary)
-    glossary = analyzers.glossary(library.dictionary, library.glossary)
+    glossary = analyzers.glossary(header.vocabulary, header.members)
     index = _index(generation, analyzers, before)
     same = before and was and was.completions == header.completions
     arrays = before.completer.arrays if before and same else read_arrays(generation.index, header.completions)

@@ -8,11 +8,12 @@ from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
+from jieda.analysis.pipeline import Analyzer, GlossaryMember, glossary_members
 from jieda.content.check.findings import SignatureHolders
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import draft_files
 from jieda.content.read.directory import KnownFile, Reading
-from jieda.content.read.gather import in_order, make_vocabulary
+from jieda.content.read.gather import Vocabulary, in_order, make_vocabulary
 from jieda.content.read.state import ContentState, advance
 from jieda.disk import make_room
 from jieda.entry import Problem
@@ -111,8 +112,17 @@ class BuildTools:
         return self._entries(reading.directories[0].root, shared)
 
     def _read_shared(self, root: Path, files: tuple[KnownFile, ...]) -> EntryFacts:
-        sources = [read_unchanged(file.found, file.content) for file in files]
-        return EntryFacts(self.resources, make_vocabulary(root, sources))
+        facts, analyzers = self.resources.facts, self.resources.analyzers
+        key = fact_key("vocabulary", code_version(), *(f"{file.where} {file.content}" for file in files))
+        if known := facts.get(key):
+            return EntryFacts(
+                self.resources, *from_json(known, tuple[Vocabulary, tuple[GlossaryMember, ...]])
+            )
+        read = make_vocabulary(root, [read_unchanged(file.found, file.content) for file in files])
+        vocabulary = replace(read, dictionary=Analyzer(read.dictionary).dictionary)
+        members = glossary_members(vocabulary.glossary, analyzers.of(vocabulary.dictionary))
+        facts.put(key, to_json((vocabulary, members)))
+        return EntryFacts(self.resources, vocabulary, members)
 
 
 class Builder:
@@ -271,6 +281,7 @@ class Builder:
             code=code_version(),
             engine=self._analyzers.engine_name,
             vocabulary=state.vocabulary,
+            members=entries.members,
             background_words=entries.background(corpus.background),
             counts=counts,
             signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from jieda.analysis.pipeline import Analyzer, Glossary
+from jieda.analysis.pipeline import Analyzer, Glossary, GlossaryMember
 from jieda.content.markdown.links import Link, LinkKind
 from jieda.content.read.corpus import FileOutline, Outline, SampleFile
 from jieda.content.read.directory import KnownFile
@@ -55,11 +55,16 @@ class MissingFacts:
 class FactMaker:
     """Computes missing facts, also in another process, which makes its own analyzer on first use."""
 
-    def __init__(self, vocabulary: Vocabulary, analyzers: Analyzers | None = None) -> None:
-        self._vocabulary, self._analyzers = vocabulary, analyzers or Analyzers()
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        members: tuple[GlossaryMember, ...],
+        analyzers: Analyzers | None = None,
+    ) -> None:
+        self._vocabulary, self._members, self._analyzers = vocabulary, members, analyzers or Analyzers()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return FactMaker, (self._vocabulary,)
+        return FactMaker, (self._vocabulary, self._members)
 
     @cached_property
     def _analyzer(self) -> Analyzer:
@@ -67,7 +72,7 @@ class FactMaker:
 
     @cached_property
     def _glossary(self) -> Glossary:
-        return self._analyzers.glossary(self._vocabulary.dictionary, self._vocabulary.glossary)
+        return self._analyzers.glossary(self._vocabulary, self._members)
 
     @cached_property
     def reader(self) -> FactReader:
@@ -168,9 +173,12 @@ def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[Kn
 class EntryFacts:
     """Computes the missing facts of entries, for one vocabulary."""
 
-    def __init__(self, resources: BuildResources, vocabulary: Vocabulary) -> None:
+    def __init__(
+        self, resources: BuildResources, vocabulary: Vocabulary, members: tuple[GlossaryMember, ...]
+    ) -> None:
         self.resources, self._facts = resources, resources.facts
-        self.vocabulary, self._maker = vocabulary, FactMaker(vocabulary, resources.analyzers)
+        self.vocabulary, self.members = vocabulary, members
+        self._maker = FactMaker(vocabulary, members, resources.analyzers)
         self._embedder = resources.analyzers.embedder
         self._known: dict[str, tuple[Prepared, tuple[SampleFile, ...], EntryRow]] = {}
         """The last row of each entry, with what it was made of."""

@@ -34,6 +34,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from jieda.analysis.pipeline import GlossaryMember
 from jieda.content import catalog
 from jieda.content.catalog import put_entries, remove_entries
 from jieda.content.read.corpus import SampleFile
@@ -95,6 +96,7 @@ class Header:
     """The part of a generation that is read when it is opened: everything but its entries.
 
     `code`: version of the code that made it. `engine`: name of the external engine, empty for the in-process index.
+    `members`: the words of the glossary as analyzed.
     `background_words`: keys of the facts about the words of logs that no entry explains; those logs are the `samples`
     without an entry. `counts`: number of logs per signature. `signatures`: by id, of entries that have any. `anywhere`:
     ids of entries that apply to any framework. `problems`: sorted by path and line. `old_ids`: old id to current id.
@@ -105,6 +107,7 @@ class Header:
     code: str
     engine: str
     vocabulary: Vocabulary
+    members: tuple[GlossaryMember, ...]
     background_words: tuple[bytes, ...]
     counts: tuple[SignatureCount, ...]
     signatures: Mapping[str, tuple[Signature, ...]]
