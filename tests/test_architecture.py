@@ -83,7 +83,6 @@ DOORS: dict[str, tuple[str, ...]] = {
         "jieda.signature",
         "jieda.search.",
         "jieda.cluster.",
-        "jieda.analysis.words",
         "jieda.diagnosis.",
         "jieda.importing.pairing",
     ),

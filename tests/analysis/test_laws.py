@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import Token, TokenKind, canonical, split_runs, word_spans
-from jieda.analysis.words import ChineseTokenizer, Stemmer, fold_text
+from jieda.analysis.words import ChineseTokenizer, Stemmer, english_words, fold_text
 
 from tests.support.cost import assert_linear
 from tests.support.examples import examples
@@ -231,12 +231,19 @@ def test_nothing_is_left_of_long_texts(analyzer: Analyzer) -> None:
     assert left < most / 10
 
 
+def test_an_english_word_is_known_wherever_it_is_in_the_dictionary() -> None:
+    known = {"a", "aa's", "hang", "memory", "zzz", "zürich's"}
+    unknown = {"", '"', "}", "memroy", "nccl", 'a": 5', "\n", "\ud800", "zürich's2"}
+    assert {word for word in known | unknown if word in english_words()} == known
+
+
 OWN_WORDS = ("训推一体", "训推 40", "数据并行 20")
 
 
 @pytest.fixture(scope="module")
 def chinese() -> ChineseTokenizer:
-    return ChineseTokenizer(OWN_WORDS)
+    """As in a generation: with the frequencies that another one has found out."""
+    return ChineseTokenizer(ChineseTokenizer(OWN_WORDS).dictionary)
 
 
 @pytest.fixture(scope="module")

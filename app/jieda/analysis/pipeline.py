@@ -42,7 +42,8 @@ _piece: Callable[[tuple[Parts, int, Origins, Origins]], Piece] = partial(tuple._
 
 
 class Analyzer:
-    """Analyzes text of any language; safe to share between threads. Takes a tenth of a second to build."""
+    """Analyzes text of any language; safe to share between threads. The first Chinese text takes a tenth of a second
+    more."""
 
     def __init__(self, dictionary: Iterable[str] = ()) -> None:
         self._stemmer = Stemmer()
@@ -67,8 +68,7 @@ class Analyzer:
         return fold_text(text).text
 
     def is_word(self, text: str) -> bool:
-        """Whether a general dictionary, or ours, has the case-folded `text`. The first call with a word that is not
-        Chinese takes a tenth of a second more."""
+        """Whether a general dictionary, or ours, has the case-folded `text`."""
         return text in (self._chinese if has_han(text) else english_words())
 
     @property

@@ -85,10 +85,7 @@ class Engine(Protocol):
 
 
 class Analyzers:
-    """What embeds, translates and indexes, and the last analyzer and glossary, kept while their words stay the same.
-
-    A new analyzer costs a tenth of a second.
-    """
+    """What embeds, translates and indexes, and the last analyzer and glossary, kept while their words stay the same."""
 
     def __init__(
         self,
