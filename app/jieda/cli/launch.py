@@ -37,9 +37,9 @@ PROGRAMS: dict[str, tuple[str, str]] = {
 }
 """Module and description of each command; `jieda.cli.main` can run and list all of them."""
 
-RUN = "import runpy; runpy.run_module('{}', run_name='__main__')"
+RUN = "import gc, runpy; gc.disable(); runpy.run_module('{}', run_name='__main__')"
 """Not `-m`: the spawned workers of a server would first import that module and with it the whole application, and
-stopping the server meanwhile would have to wait."""
+stopping the server meanwhile would have to wait. Modules are no garbage: `running.run` begins to look for some."""
 
 ENVIRONMENT = {
     # Makes glibc return freed memory: one arena, low trim threshold. Otherwise the threads that keep building and

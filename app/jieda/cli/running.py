@@ -1,5 +1,6 @@
 """Runs commands as the group `jieda`, turns errors into messages, and defines options that many commands share."""
 
+import gc
 import json
 import logging
 import os
@@ -104,4 +105,7 @@ def program(commands: Iterable[click.Command], kind: type[Commands] = Commands) 
 
 def run(*commands: click.Command) -> None:
     """Run the command named on the command line, one of `commands`, and exit."""
+    # What was imported stays: looking through it for garbage takes a command a quarter of its time.
+    gc.freeze()
+    gc.enable()
     program(commands).main(prog_name="jieda")

@@ -1,6 +1,7 @@
 """Runs uvicorn, in this process or in workers that are started, replaced and stopped, and limits its connections."""
 
 import asyncio
+import gc
 import logging
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import time
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from socket import socket
@@ -244,6 +246,10 @@ def run_worker(listening: socket, alive_until: Any) -> None:
     async def report_alive() -> None:
         alive_until.value = time.monotonic() + SECONDS_TO_ANSWER
 
+    gc.disable()
+    import_module(APPLICATION.partition(":")[0])
+    gc.freeze()  # modules are no garbage
+    gc.enable()
     settings = Settings.load(os.environ)
     reports: dict[str, Any] = {"callback_notify": report_alive, "timeout_notify": SECONDS_BETWEEN_REPORTS}
     config = uvicorn.Config(APPLICATION, factory=True, **reports, **uvicorn_options(settings))
