@@ -17,10 +17,12 @@ PREFIX = "Api"
 
 
 class ApiAnswer(BaseModel):
-    """Base of all response models; immutable."""
+    """Base of all response models; immutable. Each is made ready when it is first used: a command uses few of them."""
 
     model_config = ConfigDict(
-        frozen=True, model_title_generator=lambda model: model.__name__.removeprefix(PREFIX)
+        frozen=True,
+        defer_build=True,
+        model_title_generator=lambda model: model.__name__.removeprefix(PREFIX),
     )
 
 
