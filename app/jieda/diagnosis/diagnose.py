@@ -158,17 +158,18 @@ class Diagnoser:
         """Return where the cause is if only wrappers and reports tell of a failure in the log; None otherwise."""
         reports = self.known.knowledge.failures.reports
         lines = [(compile_signature_line(line), each) for each in reports for line in each.lines]
-        text = normalize(strip_codes(text))
-        raw = physical_lines(text)
+        raw = physical_lines(strip_codes(text))
         for one in parsed.raised:
             reported = any(line.matches(raw[one.line - 1]) for line, _ in lines)
             if one.name not in self.formats.wrappers and not reported:
                 return None
+        # Normalized only now: most logs have a failure of their own.
+        text = normalize("\n".join(raw))
         folded = text.casefold()
         for line, report in lines:
             if line.anchor in folded and (found := line.find(text)):
                 first = text.count("\n", 0, found.start())
-                near = "\n".join(raw[first : first + REPORT_LINES])
+                near = normalize("\n".join(raw[first : first + REPORT_LINES]))
                 told = (compile_signature_line(place).find(near) for place in report.places)
                 places = tuple(" ".join(place[0].split()).rstrip(":") for place in told if place)
                 return CauseElsewhere(places, report.advice[lang])
