@@ -169,7 +169,7 @@ class Diagnoser:
         for line, report in lines:
             if line.anchor in folded and (found := line.find(text)):
                 first = text.count("\n", 0, found.start())
-                near = normalize("\n".join(raw[first : first + REPORT_LINES]))
+                near = "\n".join(text.split("\n")[first : first + REPORT_LINES])
                 told = (compile_signature_line(place).find(near) for place in report.places)
                 places = tuple(" ".join(place[0].split()).rstrip(":") for place in told if place)
                 return CauseElsewhere(places, report.advice[lang])
