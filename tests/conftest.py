@@ -65,13 +65,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.stop()
 
 
-@pytest.fixture(scope="session")
-def client(server: Server) -> Iterator[httpx.Client]:
-    """Return an HTTP client of `server`."""
-    with server.client() as connected:
-        yield connected
-
-
 @pytest.fixture
 def start_server(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
@@ -121,6 +114,13 @@ def inside(
         return serving(folder, shipped_content.CONTENT, analyzers, **settings)
 
     return served
+
+
+@pytest.fixture(scope="session")
+def client(inside: Callable[..., AbstractContextManager[Inside]]) -> Iterator[httpx.Client]:
+    """Return an HTTP client of a server over the shipped content, shared by all tests that change nothing."""
+    with inside() as server, server.client() as connected:
+        yield connected
 
 
 @pytest.fixture

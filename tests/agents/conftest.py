@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.support import shipped
+from tests.support.inside import Inside
 from tests.support.server import COMMAND, Server, environment
 
 T = TypeVar("T")
@@ -25,14 +27,23 @@ KeyError: 1
 
 
 @pytest.fixture(scope="session")
-def agents_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Two workers, for whatever answers a request must not need what another has kept."""
+def agents_server(
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+    inside: Callable[..., AbstractContextManager[Inside]],
+) -> Iterator[Inside | Server]:
+    """Two workers, for whatever answers a request must not need what another has kept; one server, in this process, in
+    `make quick`."""
+    if "not server" in request.config.option.markexpr:
+        with inside() as server:
+            yield server
+        return
     running = shipped.start(tmp_path_factory.mktemp("agents"), workers="2")
     yield running
     running.stop()
 
 
-def over_http(server: Server, work: Work[T], mode: str = "auto") -> T:
+def over_http(server: Inside | Server, work: Work[T], mode: str = "auto") -> T:
     """What `work` comes to with a client of `/mcp`; `mode` as the SDK has it."""
 
     async def run() -> T:

@@ -52,6 +52,7 @@ checkpointing converted optimizers gradients parallelism initialized distributed
 STEMMER = Stemmer()
 
 
+@pytest.mark.slow
 def test_several_threads_stem_as_one_does() -> None:
     words = [f"{prefix}{word}" for prefix in ("re", "un", "pre", "") for word in STEMMED]
     alone = [Stemmer().stem(word) for word in words]

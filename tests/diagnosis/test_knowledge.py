@@ -75,6 +75,7 @@ def test_no_framework_and_no_program_is_named_in_the_source() -> None:
     assert not found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "entry_id", ["roll/node2pg-keyerror", "slime/sglang-max-retries", "chatlearn/ray-channel-timeout"]
 )

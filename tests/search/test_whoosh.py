@@ -73,16 +73,21 @@ def kept_analyzer() -> AtomAnalyzer:
     return AtomAnalyzer(KEPT[0])
 
 
+def some_of(shipped: Snapshot) -> list[Entry]:
+    """The shipped entries on memory, and a third of the others: to write all into Whoosh's own index takes seconds."""
+    entries = sorted(shipped.library.entries.items())
+    return [entry for number, (name, entry) in enumerate(entries) if number % 3 == 0 or "oom" in name]
+
+
 @pytest.fixture(scope="module")
 def ours(
     shipped: Snapshot, analyzer: Analyzer, tmp_path_factory: pytest.TempPathFactory
 ) -> list[WhooshIndex]:
-    """The shipped entries in one segment, and in several of which some documents are deleted."""
-    documents = {entry.id: entry for entry in shipped.library.entries.values()}
+    """Entries in one segment, and in several of which some documents are deleted."""
     glossary = shipped.searcher.glossary
     made = {
-        one: document_of(entry, analyzer, glossary, shipped.library.taxonomy)
-        for one, entry in documents.items()
+        entry.id: document_of(entry, analyzer, glossary, shipped.library.taxonomy)
+        for entry in some_of(shipped)
     }
     names = sorted(made)
     gone = {f"gone/{name}": made[name] for name in names[:3]}
@@ -118,7 +123,7 @@ def theirs(shipped: Snapshot, analyzer: Analyzer) -> Searcher:
     # Its files begin with a pickle of the schema, in which an analyzer with locks has no place.
     copyreg.pickle(AtomAnalyzer, lambda _: (kept_analyzer, ()))
     writer = RamStorage().create_index(schema_of(analyzer)).writer()
-    for _, entry in sorted(shipped.library.entries.items()):
+    for entry in some_of(shipped):
         writer.add_document(**_fields(entry, shipped))
     writer.commit()
     return writer.storage.open_index().searcher()

@@ -82,6 +82,7 @@ def test_a_form_is_read_as_the_standard_library_reads_it(parts: list[str]) -> No
     assert form_fields(written.encode()) == {name: values[-1] for name, values in read.items()}
 
 
+@pytest.mark.slow
 def test_half_a_megabyte_of_escapes_is_taken_apart_by_the_piece() -> None:
     form = b"text=" + b"%0A" * (1 << 19)
     tracemalloc.start()

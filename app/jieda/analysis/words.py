@@ -152,13 +152,48 @@ KNOWN = re.compile("[\u4e00-\u9fd5]+")
 """Characters of jieba's dictionary; words consist of these alone."""
 
 
+class ChineseDictionary:
+    """jieba's dictionary. It is read by the first character of its words, when a text first has that character: reading
+    all at once would cost half a second at each start and, in a process that reads few Chinese texts, 20 MiB."""
+
+    def __init__(self) -> None:
+        with jieba.Tokenizer().get_dict_file() as file:
+            self._lines: bytes = file.read()
+
+    @cached_property
+    def _blocks(self) -> dict[str, list[tuple[int, int]]]:
+        """Where the words are that begin with a character."""
+        blocks: dict[str, list[tuple[int, int]]] = {}
+        for block in BLOCK.finditer(self._lines):
+            blocks.setdefault(block[1].decode(), []).append(block.span())
+        return blocks
+
+    @cached_property
+    def total(self) -> int:
+        """Sum of the frequencies."""
+        return sum(map(int, FREQUENCIES.findall(self._lines)))
+
+    def beginning_with(self, character: str) -> dict[str, int]:
+        """Return the words that begin with a character, each with its frequency."""
+        blocks = (self._lines[slice(*span)].decode() for span in self._blocks.get(character, ()))
+        return {word: int(frequency) for block in blocks for word, frequency in FREQUENT.findall(block)}
+
+    def names(self) -> frozenset[str]:
+        """Return the words that are names of people or places. Searches anew at each call."""
+        return frozenset(NAMES.findall(self._lines.decode()))
+
+
+@cache
+def chinese_dictionary() -> ChineseDictionary:
+    """Return the dictionary that all tokenizers of a process share."""
+    return ChineseDictionary()
+
+
 class ChineseTokenizer:
     """Cuts runs of Han characters into words. Safe to share between threads.
 
     jieba's own start-up loads a `marshal` file of a predictable name from the shared temporary directory, where anybody
-    could have put it; this class reads the dictionary from the installed package instead. It reads the words that begin
-    with a character when a text first has that character: reading all at once would cost half a second at each start
-    and, in a process that reads few Chinese texts, 20 MiB.
+    could have put it; this class takes its words from the installed package instead.
     """
 
     def __init__(self, dictionary: Iterable[str]) -> None:
@@ -179,29 +214,10 @@ class ChineseTokenizer:
             if word[0] in self._read:
                 self._put({word: frequency})
 
-    @cached_property
-    def _lines(self) -> bytes:
-        with self._jieba.get_dict_file() as file:
-            lines: bytes = file.read()
-        return lines
-
-    @cached_property
-    def _blocks(self) -> dict[str, list[tuple[int, int]]]:
-        """Where the words are that begin with a character."""
-        blocks: dict[str, list[tuple[int, int]]] = {}
-        for block in BLOCK.finditer(self._lines):
-            blocks.setdefault(block[1].decode(), []).append(block.span())
-        return blocks
-
-    @cached_property
-    def _total(self) -> int:
-        """Sum of the frequencies in jieba's dictionary."""
-        return sum(map(int, FREQUENCIES.findall(self._lines)))
-
     def _suggested(self, word: str) -> int:
         """Return the frequency at which jieba keeps a word whole."""
         self._load_words(word)
-        self._jieba.total = self._total + self._added
+        self._jieba.total = chinese_dictionary().total + self._added
         frequency: int = self._jieba.suggest_freq(word)
         return frequency
 
@@ -214,10 +230,7 @@ class ChineseTokenizer:
         """Load the words that begin with a character of `text` into jieba's table: each word with its frequency, each
         proper prefix of a word with 0."""
         for character in set(text) - self._read:
-            spans = self._blocks.get(character, ())
-            found = [one for span in spans for one in FREQUENT.findall(self._lines[slice(*span)].decode())]
-            frequencies = {word: int(frequency) for word, frequency in found}
-            self._put(frequencies | dict(self._own.get(character, ())))
+            self._put(chinese_dictionary().beginning_with(character) | dict(self._own.get(character, ())))
             # Only now, for other threads.
             self._read.add(character)
 
@@ -248,7 +261,7 @@ class ChineseTokenizer:
     def _segment(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the spans of two or more characters of the likeliest segmentation of `text`: the one with the greatest
         product of word frequencies; among equals, the one with the longest first word."""
-        frequency, total = self._jieba.FREQ.get, log(self._total + self._added)
+        frequency, total = self._jieba.FREQ.get, log(chinese_dictionary().total + self._added)
         length = len(text)
         best, ends = [0.0] * (length + 1), [0] * length
         for start in range(length - 1, -1, -1):
@@ -269,10 +282,6 @@ class ChineseTokenizer:
             if end - start > 1:
                 yield start, end
             start = end
-
-    def names(self) -> frozenset[str]:
-        """Return the words of jieba's dictionary that are names of people or places. Searches anew at each call."""
-        return frozenset(NAMES.findall(self._lines.decode()))
 
     def __contains__(self, word: str) -> bool:
         self._load_words(word[:1])

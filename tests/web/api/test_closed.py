@@ -1,7 +1,7 @@
 """What is closed to those who hold no token, what never goes out, and what is never read from a shared place."""
 
-import ast
 import marshal
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -43,6 +43,7 @@ GOES_OUT = {
 }
 """Who may open a connection: a health check of this server, a command that was given the address of one, and a search
 of the cluster or by the encoder that the operator has named in the settings."""
+IMPORTED = re.compile(r"^\s*(?:from|import) ([\w.]+)", re.MULTILINE)
 WAYS_OUT = {"http.client", "urllib.request", "ftplib", "smtplib", "ssl", "requests", "httpx", "aiohttp"}
 ANALYZE = """
 from jieda.analysis.pipeline import Analyzer
@@ -73,11 +74,8 @@ def test_nothing_that_serves_content_opens_a_connection() -> None:
     """So that nothing in content or a request can name where to."""
     going_out = set()
     for path in (ROOT / "app").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            named = {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
-            named |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
-            if named & WAYS_OUT:
-                going_out.add(".".join(path.relative_to(ROOT / "app").with_suffix("").parts))
+        if WAYS_OUT.intersection(IMPORTED.findall(path.read_text(encoding="utf-8"))):
+            going_out.add(".".join(path.relative_to(ROOT / "app").with_suffix("").parts))
     assert going_out == GOES_OUT
 
 

@@ -111,6 +111,7 @@ def test_a_page_is_made_once_for_all_who_see_the_same(
     assert len(made) == 4
 
 
+@pytest.mark.slow
 def test_a_client_that_has_an_answer_is_told_so(both: list[httpx.Client]) -> None:
     for path, parameters in ((SEARCH, {"q": "oom"}), (ENTRY, {})):
         answers = []
@@ -123,6 +124,7 @@ def test_a_client_that_has_an_answer_is_told_so(both: list[httpx.Client]) -> Non
         assert answers == answers[:1] * 4
 
 
+@pytest.mark.slow
 def test_head_is_answered_like_get(both: list[httpx.Client]) -> None:
     for path, parameters in ((SEARCH, {"q": "oom head"}), (ENTRY, {}), ("/en/", {})):
         for client in both:
