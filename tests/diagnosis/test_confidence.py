@@ -175,6 +175,17 @@ def test_a_name_before_a_line_belongs_to_the_log(diagnoser_of: Make) -> None:
     assert diagnose(diagnoser, log.replace("FrobEngine", "Frobber")) == []
 
 
+def test_the_first_line_of_a_process_that_a_signature_names_is_no_reason(diagnoser_of: Make) -> None:
+    front = "signatures: [{all: ['frobnicator {int} is out'], any: ['PolicyTrainer']}]"
+    log = """(PolicyTrainer pid=7) loading went well
+(PolicyTrainer pid=7) step 1 of 100
+(Gateway pid=9) RuntimeError: frobnicator 3 is out
+"""
+    (match,) = diagnoser_of({"roll/one": front}).diagnose(log, Language.EN).matches
+    assert match.confidence.value == "exact"
+    assert [line.line for line in match.matched] == [3]
+
+
 OVERHEATED = """\
 signatures: ['lower --frob-heat-limit, the engine room overheats', 'AssertionError: frob_pressure > {int}']
 symptoms: ['The frobnicator overheats']

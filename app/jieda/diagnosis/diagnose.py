@@ -109,7 +109,7 @@ class Diagnoser:
 
     def _match(self, one: Scored, parsed: ParsedLog, raw: Sequence[str], lang: Language) -> Match:
         entry = self._entries[one.entry_id]
-        places = [(place, MatchReason.SIGNATURE) for hit in one.hits for place in (*hit.places, *hit.support)]
+        places = [(place, MatchReason.SIGNATURE) for hit in one.hits for place in hit.shown]
         if one.words and not places:
             passage = one.words.passage
             reason = MatchReason.EXCEPTION if passage.failure else MatchReason.SYMPTOM

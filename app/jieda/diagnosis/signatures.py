@@ -63,6 +63,13 @@ class SignatureHit:
         """Key for counting: the signature, and whether it has support."""
         return self.entry_id, self.place, bool(self.support)
 
+    @property
+    def shown(self) -> Sequence[Place]:
+        """Its places without the first lines of processes that it names, which may say anything, unless it has only
+        these."""
+        every = (*self.places, *self.support)
+        return [place for place in every if place.end] or every
+
     def touches(self, lines: Container[int]) -> bool:
         """Whether any of its places is on one of `lines`, given by index."""
         return any(place.line in lines for place in (*self.places, *self.support))
