@@ -285,6 +285,12 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
         ),
         (
             "a.html",
+            "<h1>FAQ</h1><table><tr><th>Question</th><th>Answer</th></tr>\n"
+            "<tr><td>Is it free?</td><td><p>Yes.</p></td></tr>\n<tr><td>Is it fast?<td>No.</table>",
+            [("Is it free?", 2), ("Is it fast?", 3)],
+        ),
+        (
+            "a.html",
             "<h1>FAQ</h1><div class='faq-item'>\n<button class='faq-question'>Is it free? <span>+</span></button>\n"
             "<div class='faq-answer'>Yes.</div></div>\n<div class='FAQ__Question'><p>Is it fast?</p></div>No.",
             [("Is it free?", 2), ("Is it fast?", 4)],
@@ -477,3 +483,32 @@ def test_an_answer_that_is_set_in_is_no_quotation_and_a_quoted_error_is_a_signat
     assert "\nYes, it *is*.\n" in draft(tmp_path, "safe")
     assert "Because of\n\nthe disk." in draft(tmp_path, "stop")
     assert "'FATAL: could not map shared segment: {quoted}'" in draft(tmp_path, "server-crashes-start")
+
+
+def test_tables_and_lists_within_lists_of_html_stay_what_they_are(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    page = """<h1>FAQ</h1><h2>Which plug fits?</h2><p>One of these:
+<table><thead><tr><th>Model<th>Plug</tr></thead>
+<tr><td>A<td><p><code>C13</code> | <b>old</b></p>
+<tr><td>B<td><pre>C14</pre><td>new</table>
+<ol><li>Switch it off.<ul><li>At the back.</ul><li>Pull.</ol>
+<table><tr><td>Side by side</td><td>for looks</td></tr></table>
+<h2>Is it safe?</h2>Yes."""
+    assert imported(["faq.html"], faq_DOT_html=page).exit_code == 0
+    assert draft(tmp_path, "plug-fits").endswith("""
+One of these:
+
+| Model | Plug |  |
+| --- | --- | --- |
+| A | `C13` \\| **old** |  |
+| B | `C14` | new |
+
+1. Switch it off.
+
+   - At the back.
+
+1. Pull.
+
+Side by side for looks
+""")

@@ -1,7 +1,7 @@
 """Converts HTML to Markdown with line origins: headings, paragraphs, lists, code, tables, `<details>` and links."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from html.parser import HTMLParser
 
 from jieda.importing.boxes import Lines
@@ -26,18 +26,27 @@ SIGN = re.compile(
 )
 """An empty inline element, often an icon drawn by a style sheet, or the sign `¶` that links a heading to itself."""
 
+_OTHERS = r"(?:(?!<(?:table|h[1-6]|details|dl)\b|<\w+\s[^>]*question[\s\"']).)*?"
+DATA_TABLE = re.compile(rf"<table\b{_OTHERS}<th\b{_OTHERS}</table", re.IGNORECASE | re.DOTALL)
+"""A table with header cells; others, and tables with headings, questions or tables in them, lay out a page."""
+
 
 class PageWriter(HTMLParser):
     """Collects the lines of a page, each with the source line on which its block begins, counted from 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, data_tables: Collection[tuple[int, int]] = ()) -> None:
+        """`data_tables`: the places of tables with data, as `getpos` returns them."""
         super().__init__(convert_charrefs=True)
         self.lines: Lines = []
         self._text = ""
         self._first = 0
         self._mark = ""
-        self._lists: list[int] = []
-        """The open lists: 0 for numbers, -1 for bullets."""
+        self._lists: list[str] = []
+        """The marks of the items of the open lists."""
+        self._data_tables = data_tables
+        self._rows: list[tuple[list[str], int]] | None = None
+        """The rows of the open table with data, each with its source line."""
+        self._in_cell = False
         self._silences = self._usual_silences = SILENT
         self._silent = self._pre = self._quoted = 0
         self._links: list[str] = []
@@ -49,6 +58,9 @@ class PageWriter(HTMLParser):
         self._silent += tag in self._silences
         if self._silent:
             return
+        if self._rows is not None:
+            self._begin_in_table(self._rows, tag, given)
+            return
         if tag in HEADINGS or tag in BREAKS or tag == "summary":
             self.end_block()
         asked = tag in BREAKS and re.search(r"question(?:\s|$)", given.get("class", ""), re.IGNORECASE)
@@ -58,16 +70,10 @@ class PageWriter(HTMLParser):
         elif tag in INLINE and not self._pre:
             self._write(INLINE[tag])
         elif tag == "pre":
-            self._write_lines(f"{'  ' * len(self._lists)}```")
+            self._write_lines(f"{self._indent()}```")
             self._pre += 1
-        elif tag in {"ul", "ol"}:
-            self._lists.append(-1 if tag == "ul" else 0)
-        elif tag == "blockquote":
-            self._quoted += 1
-        elif tag == "details":
-            self._write_lines("<details>", "")
         else:
-            self._begin_inline(tag, given)
+            self._begin_other(tag, given)
 
     def _choose_silences(self, tag: str, given: Mapping[str, str]) -> None:
         if tag in {"article", "section"}:
@@ -75,11 +81,18 @@ class PageWriter(HTMLParser):
             self._usual_silences = SILENT - {"header"}
         self._silences = self._usual_silences | ({tag} if given.get("role") in LANDMARKS else set())
 
-    def _begin_inline(self, tag: str, given: Mapping[str, str]) -> None:
+    def _begin_other(self, tag: str, given: Mapping[str, str]) -> None:
         match tag:
+            case "ul" | "ol":
+                self._lists.append("- " if tag == "ul" else "1. ")
+            case "blockquote":
+                self._quoted += 1
+            case "details":
+                self._write_lines("<details>", "")
+            case "table" if self.getpos() in self._data_tables:
+                self._rows = []
             case "li":
-                in_numbers = bool(self._lists) and self._lists[-1] >= 0
-                self._mark = "1. " if in_numbers else "- "
+                self._mark = self._lists[-1] if self._lists else "- "
                 self._begin()
             case "a":
                 # A link within the page is an anchor, such as that of a heading.
@@ -88,7 +101,7 @@ class PageWriter(HTMLParser):
                 self._write("[" if self._links[-1] else "")
             case "img":
                 self._write(f"![{given.get('alt', '')}]({given.get('src', '')})")
-            case "br":
+            case "br" | "td" | "th":
                 self._write("\n" if self._pre else " ")
             case "summary":
                 self.handle_data("<summary>")
@@ -104,17 +117,22 @@ class PageWriter(HTMLParser):
         elif tag == "a" and self._links:
             address = self._links.pop()
             self._write(f"]({address})" if address else "")
+        elif self._rows is not None:
+            self._end_in_table(self._rows, tag)
         elif tag in HEADINGS or tag in BREAKS or tag == "summary":
-            self.end_block("</summary>" if tag == "summary" else "")
-            if tag == "pre":
-                self._pre = max(self._pre - 1, 0)
-                self._write_lines(f"{'  ' * len(self._lists)}```", "")
-            elif tag in {"ul", "ol"}:
-                self._lists = self._lists[:-1]
-            elif tag == "blockquote":
-                self._quoted = max(self._quoted - 1, 0)
-            elif tag == "details":
-                self._write_lines("</details>", "")
+            self._end_block_of(tag)
+
+    def _end_block_of(self, tag: str) -> None:
+        self.end_block("</summary>" if tag == "summary" else "")
+        if tag == "pre":
+            self._pre = max(self._pre - 1, 0)
+            self._write_lines(f"{self._indent()}```", "")
+        elif tag in {"ul", "ol"}:
+            self._lists = self._lists[:-1]
+        elif tag == "blockquote":
+            self._quoted = max(self._quoted - 1, 0)
+        elif tag == "details":
+            self._write_lines("</details>", "")
 
     def handle_data(self, data: str) -> None:
         """Collect text, with white space collapsed outside code."""
@@ -129,12 +147,51 @@ class PageWriter(HTMLParser):
         if self._mark == QUESTION:
             text = text.rstrip(" +-−▼▾")
             self._mark = "- " if ONLY_LINK.fullmatch(text) else QUESTION
-        before = "> " * self._quoted + "  " * max(len(self._lists) - (self._mark[:1] in {"-", "1"}), 0)
+        before = "> " * self._quoted + self._indent(item=self._mark in self._lists)
         if self._pre:
             self.lines += [(f"{before}{line}", self._first + at) for at, line in enumerate(text.split("\n"))]
         else:
             self.lines += [(f"{before}{self._mark}{text}{behind}", self._first), ("", self._first)]
         self._mark = ""
+
+    def _begin_in_table(self, rows: list[tuple[list[str], int]], tag: str, given: Mapping[str, str]) -> None:
+        """Read a tag inside a table with data, where blocks are only text."""
+        if tag in {"tr", "td", "th"}:
+            self._end_cell(rows)
+            if tag == "tr" or not rows:
+                rows.append(([], self.getpos()[0] - 1))
+        if tag in {"td", "th"}:
+            self._in_cell = True
+        elif tag in INLINE or tag == "pre":
+            self._write(INLINE.get(tag, "`"))
+        elif tag in {"a", "img"}:
+            self._begin_other(tag, given)
+        else:
+            self._write(" ")
+
+    def _end_in_table(self, rows: list[tuple[list[str], int]], tag: str) -> None:
+        if tag in {"tr", "td", "th", "table"}:
+            self._end_cell(rows)
+        elif tag == "pre":
+            self._write("`")
+        if tag == "table":
+            rows = [row for row in rows if row[0]]
+            width = max((len(cells) for cells, _ in rows), default=0)
+            padded = [([*cells, *[""] * (width - len(cells))], first) for cells, first in rows]
+            padded[1:1] = [(["---"] * width, first) for _, first in padded[:1]]
+            self.lines += [(f"{self._indent()}| {' | '.join(cells)} |", first) for cells, first in padded]
+            self._write_lines("")
+            self._rows = None
+
+    def _end_cell(self, rows: list[tuple[list[str], int]]) -> None:
+        text, self._text = " ".join(self._text.split()), ""
+        if self._in_cell:
+            rows[-1][0].append(text.replace("|", "\\|"))
+        self._in_cell = False
+
+    def _indent(self, *, item: bool = False) -> str:
+        """Return what indents text in the open lists, or the mark of an item of the innermost."""
+        return " " * sum(map(len, self._lists[: -1 if item else None]))
 
     def _write_lines(self, *lines: str) -> None:
         self.lines += [(line, self.getpos()[0] - 1) for line in lines]
@@ -150,8 +207,11 @@ class PageWriter(HTMLParser):
 
 def html_to_markdown(text: str) -> Lines:
     """Return the page as Markdown."""
-    writer = PageWriter()
-    writer.feed(SIGN.sub("", text))
+    text = SIGN.sub("", text)
+    tables = (found.start() for found in DATA_TABLE.finditer(text))
+    places = {(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at) - 1) for at in tables}
+    writer = PageWriter(places)
+    writer.feed(text)
     writer.close()
     writer.end_block()
     return writer.lines
