@@ -57,8 +57,10 @@ KEPT, FEW = 512, 128
 questions 67 in 100 were among the last 512 of 76 others."""
 CHUNKS = 17
 """Token i was quantized with the scale of chunk i modulo this."""
-BATCH = 4096
-"""Tokens computed at once: more save next to nothing, and memory grows."""
+BATCH = 8192
+"""Tokens computed at once, twice those of an entry: more save next to nothing, and memory grows."""
+ROWS = 64
+"""Windows summed at once: what that takes stays in the processor's cache, and no memory is asked of the system."""
 MOST_CONTEXTS = 1 << 62
 """Each context is identified by one integer, which must not overflow."""
 TINY = 1e-12
@@ -73,7 +75,7 @@ class Network:
         self._w = {name: each.view(np.float32) for name, each in weights.items() if each.dtype == np.uint32}
         self._places: dict[int, int] = {}
         # Takes memory only as it is filled.
-        self._kept = np.empty((KEPT, TOKEN_WIDTH), np.float32)
+        self._kept = np.zeros((KEPT + 1, TOKEN_WIDTH), np.float32)
 
     def vectors(self, texts: Sequence[Tokens]) -> Vectors:
         """Return a vector of length 1 for each text; each has at least one token."""
@@ -95,9 +97,9 @@ class Network:
         for number, (size, before) in enumerate(BRANCHES):
             x = projected[:, number * BRANCH : (number + 1) * BRANCH]
             start, end = end, end + size * BRANCH
-            windows = around(token, len(x), size, before)
+            windows = around(token, len(distinct), size, before)
             _, where, grams = _distinct(windows)
-            first = self._summed(f"first{number}", parts[:, start:end], x[token[where]], windows[where])
+            first = self._summed(f"first{number}", parts[:, start:end], windows[where], x, token[where])
             branches.append((number, first, grams, around(grams, len(first), size, before)))
             contexts = grams
         # The widest n-grams of n-grams determine the contexts of all branches.
@@ -105,12 +107,11 @@ class Network:
         features = np.empty((len(where), WIDTH + FEATURES), np.float32)
         features[:, :WIDTH] = embedded[token[where]]
         for number, first, grams, windows in branches:
-            column = WIDTH + number * BRANCH
-            name = f"second{number}"
-            products = first @ self._shaped(name, BRANCH)
-            features[:, column : column + BRANCH] = self._summed(
-                name, products, first[grams[where]], windows[where]
-            )
+            column, name = WIDTH + number * BRANCH, f"second{number}"
+            products = np.zeros((len(first) + 1, windows.shape[1] * BRANCH), np.float32)
+            np.matmul(first, self._shaped(name, BRANCH), out=products[:-1])
+            own = features[:, column : column + BRANCH]
+            own[:] = self._summed(name, products, windows[where], first, grams[where])
         _normalize(features, self._w["norm.scale"], self._w["norm.shift"])
         # A matrix product: adding up the rows takes twice as long.
         text = np.repeat(np.arange(len(texts)), lengths)
@@ -118,7 +119,8 @@ class Network:
         return self._pooled(counts.astype(np.float32).reshape(len(texts), -1) @ features, lengths)
 
     def _of_tokens(self, tokens: Numbers) -> Floats:
-        """Return `_worked_out` of tokens; from the cache for a query, as queries share most of their words."""
+        """Return `_worked_out` of tokens, and a row of 0 for what is outside a text; from the cache for a query, as
+        queries share most of their words."""
         if len(tokens) > FEW:
             return self._worked_out(tokens)
         wanted = dict.fromkeys(tokens.tolist())
@@ -131,16 +133,17 @@ class Network:
             # One by one: in a product of several rows each depends, in its last bits, on their number. So a vector
             # would depend on earlier queries and entries; for the two or three that a query lacks it takes no longer.
             for token, place in zip(lacking, free, strict=True):
-                self._kept[place] = self._worked_out(np.array([token]))
+                self._kept[place] = self._worked_out(np.array([token]))[0]
                 held[token] = place
         self._places |= held
-        return self._kept[[held[token] for token in tokens.tolist()]]
+        return self._kept[[*(held[token] for token in tokens.tolist()), KEPT]]
 
     def _worked_out(self, tokens: Numbers) -> Floats:
         """Compute for each token its embedding, the input of all branches, and the products of that with the first
-        layer of each branch for each position in an n-gram."""
+        layer of each branch for each position in an n-gram; a row of 0 comes last."""
         chunk = tokens % CHUNKS
-        rows = np.empty((len(tokens), TOKEN_WIDTH), np.float32)
+        whole = np.zeros((len(tokens) + 1, TOKEN_WIDTH), np.float32)
+        rows = whole[:-1]
         embedded, projected = rows[:, :WIDTH], rows[:, WIDTH : WIDTH + FEATURES]
         embedded[:] = self._table[tokens]
         embedded *= self._w["chunk.scale"][chunk, None]
@@ -153,19 +156,23 @@ class Network:
             start, end = end, end + size * BRANCH
             x = projected[:, number * BRANCH : (number + 1) * BRANCH]
             rows[:, start:end] = x @ self._shaped(f"first{number}", BRANCH)
-        return rows
+        return whole
 
-    def _summed(self, name: str, products: Floats, own: Floats, windows: Numbers) -> Floats:
-        """Return relu(Σ products[window[k]][k] + bias) + own for each window; an index after the last row marks a
-        position outside the text."""
-        parts = np.concatenate([products, np.zeros((1, products.shape[1]), np.float32)])
-        total = parts[windows[:, 0], :BRANCH]
-        for place in range(1, windows.shape[1]):
-            total += parts[windows[:, place], place * BRANCH : (place + 1) * BRANCH]
-        total += self._w[f"{name}.bias"]
-        np.maximum(total, 0, out=total)
-        total += own
-        return total
+    def _summed(self, name: str, products: Floats, windows: Numbers, own: Floats, rows: Numbers) -> Floats:
+        """Return relu(Σ products[window[k]][k] + bias) + own[row] for each window and the row at the same place. The
+        last of `products` is 0, for positions outside the text."""
+        out = np.empty((len(windows), BRANCH), np.float32)
+        bias = self._w[f"{name}.bias"]
+        for start in range(0, len(windows), ROWS):
+            some = windows[start : start + ROWS]
+            total = products[some[:, 0], :BRANCH]
+            for place in range(1, windows.shape[1]):
+                total += products[some[:, place], place * BRANCH : (place + 1) * BRANCH]
+            total += bias
+            np.maximum(total, 0, out=total)
+            total += own[rows[start : start + ROWS]]
+            out[start : start + ROWS] = total
+        return out
 
     def _pooled(self, summed: Floats, lengths: Numbers) -> Vectors:
         count = lengths.astype(np.float32)[:, None]
