@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from jieda.cli.main import main
+from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.page import read_page
 from jieda.importing.questions import find_questions
 from jieda.importing.wording import Wording
 
 from tests.support import small_content
+from tests.support.cost import assert_linear
 
 API = (
     "# client.connect\n\nConnects.\n\n## Syntax\n\nx\n\n"
@@ -483,6 +485,10 @@ def test_an_answer_that_is_set_in_is_no_quotation_and_a_quoted_error_is_a_signat
     assert "\nYes, it *is*.\n" in draft(tmp_path, "safe")
     assert "Because of\n\nthe disk." in draft(tmp_path, "stop")
     assert "'FATAL: could not map shared segment: {quoted}'" in draft(tmp_path, "server-crashes-start")
+
+
+def test_a_table_that_never_ends_is_read_in_linear_time() -> None:
+    assert_linear(lambda cells: html_to_markdown("<table>" + "<th>x" * cells), 500)
 
 
 def test_tables_and_lists_within_lists_of_html_stay_what_they_are(
