@@ -28,7 +28,8 @@ SIGN = re.compile(
 
 _OTHERS = r"(?:(?!<(?:table|h[1-6]|details|dl)\b|<\w+\s[^>]*question[\s\"']).)*?"
 DATA_TABLE = re.compile(rf"<table\b(?>{_OTHERS}<th\b){_OTHERS}</table", re.IGNORECASE | re.DOTALL)
-"""A table with header cells, found in linear time; others, and tables with headings, questions or tables in them, lay out a page."""
+"""A table with header cells; others, and tables with headings, questions or tables in them, lay out a page. Any page is
+searched in linear time."""
 
 
 class PageWriter(HTMLParser):
