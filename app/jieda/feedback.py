@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from jieda.disk import identity, make_private
 from jieda.entry import Language
+from jieda.errors import RequestError
 
 log = logging.getLogger(__name__)
 
@@ -191,12 +192,18 @@ class VoteCount(NamedTuple):
     unsolved: int
 
 
-class FeedbackUnusable(Exception):
+class FeedbackUnusable(RequestError):
     """A file cannot be opened, read or written; `str` says why, without a path. `damaged`: retrying is useless."""
 
+    status = 503
+    key = "problem.not_kept"
+
     def __init__(self, reason: str, *, damaged: bool = False) -> None:
-        super().__init__(reason)
-        self.damaged = damaged
+        super().__init__()
+        self.reason, self.damaged = reason, damaged
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 @dataclass(frozen=True, slots=True)

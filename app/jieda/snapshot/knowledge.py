@@ -38,6 +38,8 @@ TOLD_FOR = 60.0
 """Seconds for which `health` reports that a thread died."""
 SECONDS_TO_SPREAD = 10.0
 """How long a reload waits for the other workers."""
+RELOAD_FAILURES = (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused)
+"""What a reload may raise, except ClusterUnavailable, which is no matter of the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +226,7 @@ class Knowledge:
         """Have the content built as it is now, by the process that this one follows if there is one, and wait until
         every worker serves it, at most SECONDS_TO_SPREAD.
 
-        The future fails with what `Builder.build` raises, or with BuildRefused.
+        The future fails with ClusterUnavailable or one of RELOAD_FAILURES.
         """
         outcome: Future[ReloadOutcome] = Future()
         threading.Thread(target=self._reload, args=(outcome,), name="jieda-reload", daemon=True).start()

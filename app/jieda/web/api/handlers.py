@@ -16,15 +16,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from jieda.entry import Language
-from jieda.errors import ContentError
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
 from jieda.presentation.entry_text import reading_form
 from jieda.presentation.shaper import Shaper
-from jieda.snapshot.build.builder import BuildAbandoned
+from jieda.snapshot.knowledge import RELOAD_FAILURES
 from jieda.snapshot.snapshot import Snapshot
-from jieda.snapshot.store.facts import FactsUnreadable
-from jieda.snapshot.store.processes import BuildRefused
 from jieda.taxonomy import known_tag
 from jieda.usecases.diagnose import Diagnosed, diagnose_log
 from jieda.usecases.entries import MovedTo, all_tags, read
@@ -253,7 +250,7 @@ async def reload(request: Request) -> Response:
     try:
         # Not on a pool thread: requests waiting for one build would fill the pool.
         outcome = await asyncio.wrap_future(site.knowledge.reload())
-    except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
+    except RELOAD_FAILURES as error:
         site.metrics.reloads.labels("failed").inc()
         # The token belongs to maintainers of the content, so the reason may name files.
         raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from jieda.errors import RequestError
+from jieda.errors import ContentError, RequestError
 from jieda.presentation import paths
 from jieda.web.http.respond import (
     NO_STORE,
@@ -159,6 +159,9 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
             return HttpProblem(422, "problem.bad_parameter", errors=field_errors(error.errors()))
         case HTTPException():
             return from_http_exception(error, request)
+        case ContentError():
+            # Only maintainers have content read, so the reason may name files.
+            return HttpProblem(409, "problem.reload_failed", {"reason": str(error)})
     return HttpProblem(500, "problem.internal")
 
 
@@ -181,7 +184,13 @@ def meant_address(request: Request) -> str:
     return f"{site_of(request).urls.root_path}{quote(here)}{'?' if query else ''}{query}"
 
 
-HANDLED: tuple[type[Exception], ...] = (RequestError, RequestValidationError, HTTPException, HttpProblem)
+HANDLED: tuple[type[Exception], ...] = (
+    RequestError,
+    RequestValidationError,
+    HTTPException,
+    HttpProblem,
+    ContentError,
+)
 
 
 async def render(request: Request, problem: HttpProblem) -> Response:

@@ -1,7 +1,5 @@
 """Submitting an unexplained error to the authors, and the page where the sender finds the answer."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date, timedelta
 from functools import partial
 
@@ -10,39 +8,28 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from jieda.diagnosis.answers import Confidence
-from jieda.feedback import FeedbackUnusable
 from jieda.usecases.diagnose import excerpt, explain, turn
 from jieda.usecases.gaps.maintenance import AwaitedAnswer, answer_to, line_of, withdraw
 from jieda.usecases.gaps.maintenance import ask as keep
-from jieda.web.http.problems import HttpProblem
-from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.http.respond import NO_STORE, UNCACHED, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import redacted
 from jieda.web.pages.verdict import match_view
 
 
-@contextmanager
-def refuse_if_unusable() -> Iterator[None]:
-    """Turn an unusable feedback file into a refusal."""
-    try:
-        yield
-    except FeedbackUnusable as error:
-        raise HttpProblem(503, "problem.not_kept") from error
-
-
 async def ask(request: Request) -> Response:
     """Store the root error of an unexplained log and redirect to its answer page, or to the form where an entry
-    explains it or it contains no error. With a key, withdraw the question. Raises TooLarge, TooBusy."""
+    explains it or it contains no error. With a key, withdraw the question. Raises TooLarge, TooBusy,
+    FeedbackUnusable."""
     context = await context_of(request)
     site = context.site
     if not site.settings.gaps:
         raise HTTPException(404)
     fields = await read_form(request, site.service.settings.max_log_bytes)
     if key := fields.get("key", ""):
-        with refuse_if_unusable():
-            await site.service.offload(partial(withdraw, site.service, key))
-        return RedirectResponse(context.urls.asked(context.lang, key), 303, {"Cache-Control": NO_STORE})
+        await site.service.offload(partial(withdraw, site.service, key))
+        return RedirectResponse(context.urls.asked(context.lang, key), 303, UNCACHED)
     text, _ = excerpt(site.service, fields.get("text", "").replace("\r\n", "\n"))
     framework = fields.get("framework", "")
     framework = framework if framework in context.library.taxonomy.framework else ""
@@ -50,18 +37,16 @@ async def ask(request: Request) -> Response:
         diagnosis = await site.service.offload(
             partial(explain, site.service, context.served, text, context.lang, framework)
         )
-    with refuse_if_unusable():
-        key = await site.service.offload(partial(keep, site.service, context.served, diagnosis, context.lang))
+    key = await site.service.offload(partial(keep, site.service, context.served, diagnosis, context.lang))
     target = context.urls.asked(context.lang, key) if key else context.urls.diagnose(context.lang)
-    return RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
+    return RedirectResponse(target, 303, UNCACHED)
 
 
 async def show_asked(request: Request) -> Response:
     """Show a question, with its answer once there is one; 404 where nothing is stored under its key."""
     context, key = await context_of(request), request.query_params.get("key", "")
     service = context.site.service
-    with refuse_if_unusable():
-        found = await service.offload(partial(answer_to, service, context.served, key, context.lang))
+    found = await service.offload(partial(answer_to, service, context.served, key, context.lang))
     html = asked_page(context, key, found)
     return await respond(request, html, HTML, status=200 if found else 404, lang=context.lang, cache=NO_STORE)
 

@@ -26,7 +26,7 @@ from jieda.web.http.names import is_from_our_pages
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import (
     FRAMEWORK_COOKIE,
-    NO_STORE,
+    UNCACHED,
     YEAR,
     Body,
     Theme,
@@ -256,7 +256,7 @@ async def take_preferences(request: Request) -> Response:
     fields = await read_form(request, FORM_LIMIT)
     home = site.urls.home(page_language(request))
     target = safe_next(fields.get("next", ""), site.urls.root_path, home)
-    response = RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
+    response = RedirectResponse(target, 303, UNCACHED)
     remember(response, chosen_cookies(fields), site)
     return response
 

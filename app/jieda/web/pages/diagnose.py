@@ -15,7 +15,14 @@ from jieda.presentation.diagnosis_text import as_markdown, cut, elsewhere_text, 
 from jieda.usecases.diagnose import Diagnosed, excerpt, kept_lines, telling_lines
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.versions import find_versions
-from jieda.web.http.respond import NO_STORE, chosen_cookies, chosen_theme, framework_and_version, respond
+from jieda.web.http.respond import (
+    NO_STORE,
+    UNCACHED,
+    chosen_cookies,
+    chosen_theme,
+    framework_and_version,
+    respond,
+)
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form, remember
 from jieda.web.pages.layout import Head, data_block, render_page
 from jieda.web.pages.verdict import WIDTH, external_links_for_log, match_view, near_row, tied_rows
@@ -150,7 +157,7 @@ async def answer_field(request: Request) -> Response:
     if "\n" in text or len(text) > context.site.service.settings.max_query_chars:
         return await diagnose_text(request, context, {"text": text})
     target = context.urls.search(context.lang, q=text)
-    return RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
+    return RedirectResponse(target, 303, UNCACHED)
 
 
 async def answer_form(request: Request) -> Response:

@@ -6,7 +6,7 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.feedback import TriedOutcome
 from jieda.usecases.entries import report
-from jieda.web.http.respond import NO_STORE
+from jieda.web.http.respond import UNCACHED
 from jieda.web.pages.context import FORM_LIMIT, context_of, read_form, set_cookie
 
 VOTED = "jieda_voted"
@@ -25,7 +25,7 @@ async def record_vote(request: Request) -> Response:
         raise HTTPException(404)
     fields = await read_form(request, FORM_LIMIT)
     address = context.urls.entry(context.lang, entry_id)
-    response = RedirectResponse(f"{address}#{VOTE}", 303, {"Cache-Control": NO_STORE})
+    response = RedirectResponse(f"{address}#{VOTE}", 303, UNCACHED)
     said, reason, before = fields.get("solved", ""), fields.get("reason", ""), previous_vote(request)
     outcome: TriedOutcome | None
     if reason in REASONS and before == "no":

@@ -1,8 +1,7 @@
 """The workbench: opens an entry and runs the actions of its form's buttons."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -13,11 +12,9 @@ from jieda.content.authoring.writing import Author
 from jieda.content.read.directory import MAX_FILE_BYTES
 from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
 from jieda.entry import Kind, Language
-from jieda.errors import AuthoringError, ContentError, GitError, UnknownEntry
+from jieda.errors import AuthoringError, GitError, UnknownEntry
 from jieda.feedback import today
-from jieda.snapshot.build.builder import BuildAbandoned
-from jieda.snapshot.store.facts import FactsUnreadable
-from jieda.snapshot.store.processes import BuildRefused
+from jieda.snapshot.knowledge import RELOAD_FAILURES
 from jieda.usecases.diagnose import excerpt, turn
 from jieda.usecases.secrets import masked
 from jieda.usecases.workbench.desk import (
@@ -41,7 +38,7 @@ from jieda.usecases.workbench.desk import (
 from jieda.usecases.workbench.review import Review, review
 from jieda.web.http.maintainers import user_of
 from jieda.web.http.problems import FieldError, HttpProblem
-from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.http.respond import NO_STORE, UNCACHED, respond
 from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, read_form
 from jieda.web.pages.parts import PageLink
 from jieda.web.pages.workbench_page import ActionResult, Form, workbench_page
@@ -56,23 +53,13 @@ async def draft_of(context: PageContext, form: Form) -> Draft:
     return Draft(form.id, {lang: text for lang, text in form.texts.items() if text}, sample)
 
 
-@contextmanager
-def refuse_broken_content() -> Iterator[None]:
-    """Turn a ContentError into a refusal that names the broken file."""
-    try:
-        yield
-    except ContentError as error:
-        raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
-
-
 async def review_form(context: PageContext, form: Form) -> Review | None:
-    """Review a draft; None without id or text. Raises TooBusy, and HttpProblem where shared content is broken."""
+    """Review a draft; None without id or text. Raises TooBusy, and ContentError where shared content is broken."""
     draft = await draft_of(context, form)
     if not draft.is_named or not draft.texts:
         return None
     log, _ = excerpt(context.site.service, form.log)
-    with refuse_broken_content():
-        return await review(context.site.service, context.site.desk, draft, log, context.lang)
+    return await review(context.site.service, context.site.desk, draft, log, context.lang)
 
 
 async def show_bench(
@@ -117,10 +104,9 @@ async def begin(request: Request, context: PageContext, form: Form, fields: Mapp
     service, desk = context.site.service, context.site.desk
     if await service.offload(lambda: desk.open(form.id)):
         address = context.urls.workbench(context.lang, entry=form.id)
-        return RedirectResponse(address, 303, {"Cache-Control": NO_STORE})
+        return RedirectResponse(address, 303, UNCACHED)
     chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
-    with refuse_broken_content():
-        corpus = (await service.offload(partial(desk.material, context.served))).loaded.corpus
+    corpus = (await service.offload(partial(desk.material, context.served))).loaded.corpus
     texts = empty_draft(corpus, form.framework, form.slug, chosen, today()).texts
     begun = replace(form, entry="", draft=form.id, texts=texts, opened={})
     return await show_bench(request, context, begun, ActionResult(begun=True))
@@ -143,9 +129,8 @@ async def begin_from_log(
             return draft_from_gap(snapshot, material, log)
         return draft_from_log(snapshot, material, log, form.framework)
 
-    with refuse_broken_content():
-        async with turn(service, len(log)):
-            draft = await service.offload(make_draft)
+    async with turn(service, len(log)):
+        draft = await service.offload(make_draft)
     framework, _, slug = draft.id.partition("/")
     begun = Form(
         draft=f"{draft.id} {draft.sample_place.rpartition('/')[2]}",
@@ -262,7 +247,7 @@ async def serve_written(context: PageContext) -> str:
     try:
         # Not on a pool thread: requests waiting for one build would fill the pool.
         await asyncio.wrap_future(context.site.knowledge.reload())
-    except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
+    except RELOAD_FAILURES as error:
         return str(error) or type(error).__name__
     return ""
 
