@@ -1,11 +1,11 @@
 """A client that answers from the content that this process has opened."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
-from jieda.entry import Language
+from jieda.entry import Language, Summary
 from jieda.errors import UnknownEntry
 from jieda.feedback import TriedOutcome
 from jieda.presentation import schemas
@@ -13,7 +13,7 @@ from jieda.presentation.shaper import Shapers
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Window
 from jieda.usecases.diagnose import diagnose_log, extracted
-from jieda.usecases.entries import MovedTo, all_tags, list_entries
+from jieda.usecases.entries import MovedTo, all_tags
 from jieda.usecases.entries import read as read_for
 from jieda.usecases.entries import report as report_for
 from jieda.usecases.search import search as search_for
@@ -55,11 +55,16 @@ class Local:
         """List a part of the entries that pass the filters and changed on or after `since`, latest change first."""
         snapshot = self.service.current()
         read = snapshot.library.read_filters(filters)
-        found = await list_entries(self.service, snapshot, read, since, window)
+
+        def part() -> tuple[int, Sequence[Summary]]:
+            found = snapshot.library.listed(read, since)
+            return len(found), window.of(found)
+
+        total, entries = await self.service.offload(part)
         shape = self.shapers.of(snapshot, lang)
         return schemas.SummaryList(
-            items=tuple(shape.summary(each) for each in found.entries),
-            total=found.total,
+            items=tuple(shape.summary(each) for each in entries),
+            total=total,
             limit=window.limit,
             offset=window.offset,
             generation=snapshot.generation,

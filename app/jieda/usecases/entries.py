@@ -1,9 +1,8 @@
-"""Reads entries, lists them, also by tag, and records whether an entry helped."""
+"""Reads entries, lists them by tag, and records whether an entry helped."""
 
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from jieda.content.catalog import EVERYTHING
 from jieda.content.library import Library
@@ -33,14 +32,6 @@ class MovedTo:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class EntryListing:
-    """A part of a list of entries. `total`: length of the whole list."""
-
-    total: int
-    entries: Sequence[Summary]
-
-
 async def read(
     service: Service, snapshot: Snapshot, wanted: str, asker: bytes = NOBODY
 ) -> ReadEntry | MovedTo:
@@ -63,18 +54,6 @@ def note_read(service: Service, entry_id: str, asker: bytes) -> None:
     """Record that an entry was read, if gaps are recorded: it may answer an earlier question of the same asker."""
     if service.recorder:
         service.note(EntryRead(asker, entry_id))
-
-
-async def list_entries(
-    service: Service, snapshot: Snapshot, filters: Filters, since: date | None, window: Window
-) -> EntryListing:
-    """List entries that pass the filters and changed on or after `since`, latest change first."""
-
-    def part() -> EntryListing:
-        found = snapshot.library.listed(filters, since)
-        return EntryListing(len(found), window.of(found))
-
-    return await service.offload(part)
 
 
 MAX_TAGS = 50
