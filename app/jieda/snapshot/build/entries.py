@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 
@@ -25,7 +26,6 @@ from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import code_version, fact_key, packed
 from jieda.snapshot.store.generation import (
     EntryRow,
-    edition_to_json,
     from_json,
     read_entry,
     to_json,
@@ -130,7 +130,7 @@ def read_facts(file: KnownFile) -> Facts:
         for link in inner
     }
     decisions = tuple(kept.items())
-    facts[edition_key(outline, decisions)] = _render(parsed, outline, decisions)
+    facts[edition_key(outline, decisions)] = _render(parsed, decisions)
     return _pack_all(facts)
 
 
@@ -143,12 +143,13 @@ def _render_again(file: Outline, decisions: Decisions) -> bytes:
     parsed, _ = parse_file(read_again(file.path, file.where, file.content))
     if parsed is None:
         raise RuntimeError(f"{file.where} cannot be parsed any more, although it did not change")
-    return _render(parsed, file, decisions)
+    return _render(parsed, decisions)
 
 
-def _render(parsed: ParsedFile, file: Outline, decisions: Decisions) -> bytes:
+def _render(parsed: ParsedFile, decisions: Decisions) -> bytes:
     kept: dict[Link, Link | None] = dict(decisions)
-    return edition_to_json(parsed.edition(kept.__getitem__, file.path, file.updated))
+    # The path and the date of its file do not follow from its text.
+    return to_json(parsed.edition(kept.__getitem__, Path(), date.min))
 
 
 def _twins(file: KnownFile) -> str:

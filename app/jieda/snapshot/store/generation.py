@@ -27,7 +27,6 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import date
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -133,16 +132,6 @@ def from_json(data: bytes, kind: type[Value]) -> Value:
         raise RecordUnreadable(str(error)) from error
 
 
-def edition_to_json(edition: Edition) -> bytes:
-    """Encode an edition without its path and the date of its file, which do not follow from its text."""
-    return to_json(replace(edition, path=Path(), updated=date.min))
-
-
-def edition_from_json(data: bytes, path: str, updated: date) -> Edition:
-    """Decode an edition and set its path and date. Raises RecordUnreadable."""
-    return replace(from_json(data, Edition), path=Path(path), updated=updated)
-
-
 def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
@@ -156,14 +145,15 @@ def _rich(kind: type, value: object) -> object:
 
 
 def read_entry(fact: Callable[[bytes], bytes | None], row: EntryRow) -> Entry:
-    """Return a whole entry, read from its facts. Raises RecordUnreadable, KeyError if its text is missing."""
+    """Return a whole entry, read from its facts, with the paths and dates of its files, which these lack. Raises
+    RecordUnreadable, KeyError if its text is missing."""
     editions: dict[Language, Edition] = {}
     for lang, key in row.editions.items():
         value = fact(key)
         if value is None:
             raise KeyError(row.summary.id)
         summary = row.summary.editions[lang]
-        editions[lang] = edition_from_json(value, summary.path, summary.updated)
+        editions[lang] = replace(from_json(value, Edition), path=Path(summary.path), updated=summary.updated)
     return row.summary.entry(editions)
 
 
