@@ -10,7 +10,7 @@ from pathlib import Path
 from jieda.content.read.yaml_reader import Scalar, YamlError, read_fields
 from jieda.entry import Language
 from jieda.errors import ImportingError
-from jieda.han import HAN
+from jieda.han import count_han
 from jieda.importing.boxes import Lines, open_boxes
 from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.restructured import to_markdown
@@ -33,7 +33,6 @@ _FRONT = re.compile(
 _COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
 _MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_HAN = re.compile(f"[{HAN}]")
 _DATED = ("updated", "last_updated", "lastUpdated", "lastmod", "last_modified", "date")
 
 
@@ -134,8 +133,7 @@ def read_text(path: Path) -> str:
 
 def language_of(text: str) -> Language:
     """Detect the language: Chinese if at least one letter in twenty is Han, as code and names are Latin on any page."""
-    han, letters = len(_HAN.findall(text)), sum(map(str.isalpha, text))
-    return Language.ZH if han * 20 > letters else Language.EN
+    return Language.ZH if count_han(text) * 20 > sum(map(str.isalpha, text)) else Language.EN
 
 
 def code_lines(lines: Sequence[str]) -> frozenset[int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.entry import Language
-from jieda.han import HAN
+from jieda.han import count_han
 from jieda.importing.page import MarkdownPage, PagePair, code_lines
 from jieda.importing.questions import PageQuestion, find_questions
 from jieda.importing.wording import Wording
@@ -24,7 +24,6 @@ _TOKEN = re.compile(r"[A-Za-z_][\w.+-]*\w|\d+(?:\.\d+)*|[A-Za-z]")
 _ADDRESS = re.compile(r"https?://[^\s)>\"'`，。）]+|\]\(([^)\s]+)")
 _IMAGE = re.compile(r"!\[|<img\b")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
-_HAN = re.compile(f"[{HAN}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def _build(lines: Sequence[str]) -> tuple[float, ...]:
     code = code_lines(lines)
     prose = [line for number, line in enumerate(lines) if number not in code]
     text = "\n".join(prose)
-    han = len(_HAN.findall(text))
+    han = count_han(text)
     length = han * 1.8 + (len(text) - han) * 0.75
     return (
         len(code) ** 0.5,

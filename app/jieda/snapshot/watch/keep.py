@@ -21,6 +21,7 @@ from jieda.snapshot.snapshot import SHOWN
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import (
     ANSWER,
+    LOOK_AGAIN,
     STATUS,
     BuildAnswer,
     BuilderStatus,
@@ -140,8 +141,6 @@ def _is_content(_change: Change, path: str) -> bool:
 
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
 """Seconds until a failed build is retried; doubled each time."""
-LOOK_AGAIN = 0.05
-"""Seconds between two checks for a worker's request."""
 EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
 """Errors that do not indicate a bug."""
 BY_WORDS = "some entries are found by words only: embedding them failed"
