@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -227,7 +227,7 @@ def import_threads(  # noqa: PLR0913 - one parameter for each option
         known = ", ".join(content.corpus.taxonomy.framework)
         raise click.UsageError(f"unknown framework {framework!r}; choose from {known}")
     groups = group_threads(snapshot, diagnose_threads(snapshot, content, threads, framework, progress))
-    drafter = Drafter(content, framework, groups, datetime.now(UTC).date())
+    drafter = Drafter(content, framework, groups)
     drafts = [drafter.draft(group) for group in progress([group for group in groups if not group.entry])]
     files = {where: text for each in drafts for where, text in each.files.items()}
     if not dry_run:

@@ -1,7 +1,6 @@
 """`jieda new`: drafts of a new entry, empty or based on a log."""
 
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -14,9 +13,10 @@ from jieda.content.authoring.writing import carry_out
 from jieda.content.read.load import Loaded, load_corpus
 from jieda.diagnosis.answers import Verdict
 from jieda.entry import Kind, Language
+from jieda.feedback import today
 from jieda.settings import Settings, content_directories
 from jieda.usecases.diagnose import diagnose
-from jieda.usecases.from_log import DraftRequest, draft_from_log
+from jieda.usecases.from_log import draft_from_log
 
 
 @click.command("new")
@@ -53,31 +53,32 @@ def command(  # noqa: PLR0913 - one parameter for each option
     entry already explains the log, it is named and nothing is written: exit code 1.
     """
     chosen = content_directories(directories)
-    today = datetime.now(UTC).date()
     if log is not None:
         if kind not in {None, Kind.ERROR.value}:
             raise click.UsageError("--from-log drafts an error: leave --kind out")
-        return _from_log(log, chosen, DraftRequest(entry_id, framework, today), force=force)
+        return _from_log(log, chosen, entry_id, framework, force=force)
     if not entry_id or kind is None:
         raise click.UsageError("Name the ID and its --kind, or use --from-log.")
     with writing():
-        for path in write_skeletons(chosen[-1], load_corpus(chosen), entry_id, Kind(kind), today):
+        for path in write_skeletons(chosen[-1], load_corpus(chosen), entry_id, Kind(kind), today()):
             click.echo(str(path))
     return 0
 
 
-def _from_log(file: Path, directories: tuple[Path, ...], wanted: DraftRequest, *, force: bool) -> int:
+def _from_log(
+    file: Path, directories: tuple[Path, ...], entry_id: str, framework: str, *, force: bool
+) -> int:
     log = read_log(file, Settings.load(os.environ).max_log_bytes).decode("utf-8", "replace")
     if not log:
         raise click.UsageError("the log is empty")
     client = local_client(directories)
-    found = ask(diagnose(client.service, log, Language.EN, wanted.framework)).diagnosis
+    found = ask(diagnose(client.service, log, Language.EN, framework)).diagnosis
     if found.verdict is Verdict.KNOWN and not force:
         match = found.matches[0]
         click.echo(f"{match.entry.id} already explains this log ({match.confidence}): {match.edition.title}")
         click.echo("nothing was written; --force drafts an entry anyway", err=True)
         return 1
-    draft = draft_from_log(log, found, Loaded(directories), wanted)
+    draft = draft_from_log(log, found, Loaded(directories), entry_id, framework)
     steps = draft.steps(directories[-1])
     with writing():
         carry_out(steps)

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
@@ -203,8 +202,8 @@ def _pairs_sharing_words(meanings: Sequence[frozenset[str]]) -> Iterator[tuple[i
 class Drafter:
     """Creates drafts of groups, each with a slug that no entry or other draft has."""
 
-    def __init__(self, content: Loaded, framework: str, groups: Sequence[ThreadGroup], today: date) -> None:
-        self._content, self._framework, self._today = content, framework, today
+    def __init__(self, content: Loaded, framework: str, groups: Sequence[ThreadGroup]) -> None:
+        self._content, self._framework = content, framework
         self._groups = groups
         self._slugs = SlugAllocator(each.partition("/")[2] for each in content.corpus.by_id)
         self._topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
@@ -230,7 +229,6 @@ class Drafter:
             error_types=clues.error_types,
             signatures=clues.signatures,
             text=clues.line,
-            doubts={},
             kind=Kind.ERROR if is_error else Kind.HOW_TO,
             symptoms=(masked_for_others(title),) if is_error else (),
             sources=tuple(_sources(group)),
@@ -243,9 +241,7 @@ class Drafter:
             *(() if named else (doubt("slug", slug=slug),)),
             *_doubts(group, known),
         )
-        files = draft_files(
-            self._content, entry_id, known, doubts, logs[:MOST_LOGS] if is_error else (), self._today
-        )
+        files = draft_files(self._content, entry_id, known, doubts, logs[:MOST_LOGS] if is_error else ())
         return ThreadDraft(group, entry_id, files)
 
 

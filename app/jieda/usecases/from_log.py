@@ -4,7 +4,6 @@ as a doubt."""
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
@@ -24,6 +23,7 @@ from jieda.drafting.guesses import (
 )
 from jieda.entry import Language, Sample
 from jieda.errors import AuthoringError
+from jieda.feedback import today
 from jieda.log.formats import compile_formats
 from jieda.log.traceback import parse
 from jieda.signature import compile_signature_line
@@ -107,33 +107,26 @@ class LogDraft:
         return tuple(Create(directory / where, text.encode()) for where, text in self.files.items())
 
 
-@dataclass(frozen=True, slots=True)
-class DraftRequest:
-    """The requested id and framework of the draft, each possibly empty, and the date."""
-
-    id: str
-    framework: str
-    today: date
-
-
-def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: DraftRequest) -> LogDraft:
-    """Make a draft from a log with its diagnosis. Without an id, the slug is made from the error; without a framework,
-    the one that the log seems to come from is used.
+def draft_from_log(
+    log: str, diagnosis: Diagnosis, content: Loaded, wanted: str = "", framework: str = ""
+) -> LogDraft:
+    """Make a draft from a log with its diagnosis. Without an id (`wanted`), the slug is made from the error; without a
+    framework, the one that the log seems to come from is used.
 
     Raises AuthoringError if the log has no error, or if the framework cannot be determined.
     """
     text = log.replace("\r\n", "\n").replace("\r", "\n")
     sample = masked(text)
-    clues = clues_of(log, diagnosis, content, wanted.id)
+    clues = clues_of(log, diagnosis, content, wanted)
     if not clues.line:
         raise AuthoringError("the log tells of no error: `jieda new ID --kind error` writes an empty draft")
-    guessed = not (wanted.id or wanted.framework)
-    framework = wanted.id.partition("/")[0] or wanted.framework or diagnosis.framework
+    guessed = not (wanted or framework)
+    framework = wanted.partition("/")[0] or framework or diagnosis.framework
     if framework not in content.corpus.taxonomy.framework:
         raise AuthoringError("the log does not tell which framework it is about: name an ID, or --framework")
     taken = (each.partition("/")[2] for each in content.corpus.by_id)
     slug, named = SlugAllocator(taken).take(clues.name, "", "", "error")
-    entry_id, named = (wanted.id, True) if wanted.id else (f"{framework}/{slug}", named)
+    entry_id, named = (wanted, True) if wanted else (f"{framework}/{slug}", named)
     check_id(content.corpus.taxonomy, entry_id)
     known = known_failure(clues, content)
     doubts = (
@@ -147,7 +140,7 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Draf
         doubt("sample-from-log", id=entry_id),
         doubt("source-from-log"),
     )
-    files = draft_files(content, entry_id, known, doubts, (sample,), wanted.today)
+    files = draft_files(content, entry_id, known, doubts, (sample,))
     return LogDraft(entry_id, files, has_secrets=sample != text)
 
 
@@ -155,9 +148,7 @@ def known_failure(clues: Clues, content: Loaded) -> KnownFailure:
     """Return the data for the skeletons of an entry, without doubts."""
     title = clues.line[:MAX_TITLE_CHARS].strip()
     topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
-    return KnownFailure(
-        title, topics.find(title), clues.error_types, clues.signatures, title, dict.fromkeys(Language, ())
-    )
+    return KnownFailure(title, topics.find(title), clues.error_types, clues.signatures, title)
 
 
 def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
@@ -165,17 +156,12 @@ def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
     return (doubt("duplicate-from-log", ids=", ".join(ids)),) if ids else ()
 
 
-def draft_files(  # noqa: PLR0913, PLR0917 - the parts of the files
-    content: Loaded,
-    entry_id: str,
-    known: KnownFailure,
-    doubts: tuple[Doubt, ...],
-    logs: tuple[str, ...],
-    today: date,
+def draft_files(
+    content: Loaded, entry_id: str, known: KnownFailure, doubts: tuple[Doubt, ...], logs: tuple[str, ...]
 ) -> dict[str, str]:
     """Return the editions of a draft and its samples, by path below a content directory."""
     said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
-    texts = known_skeletons(content.corpus, entry_id, replace(known, doubts=said), today)
+    texts = known_skeletons(content.corpus, entry_id, replace(known, doubts=said), today())
     files = {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
     samples = zip(SAMPLES, logs, strict=False)
     return files | {f"samples/{entry_id}/{name}": text.removesuffix("\n") + "\n" for name, text in samples}

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
@@ -158,10 +158,10 @@ class KnownFailure:
     error_types: tuple[str, ...]
     signatures: tuple[str, ...]
     text: str
-    doubts: Mapping[Language, tuple[str, ...]]
     kind: Kind = Kind.ERROR
     symptoms: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    doubts: Mapping[Language, tuple[str, ...]] = field(default_factory=dict)
 
 
 def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
@@ -200,7 +200,7 @@ def known_skeletons(corpus: Corpus, entry_id: str, known: KnownFailure, today: d
             symptoms=known.symptoms or (() if signatures else front.symptoms),
             source=known.sources or front.source,
             synced_with=edition_digest(known.title, twin) if twin else "",
-            doubts=known.doubts[lang],
+            doubts=known.doubts.get(lang, ()),
         )
         editions[lang] = edition_text(front, body)
     return editions
