@@ -34,7 +34,7 @@ from jieda.log.formats import Formats, compile_formats
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.from_log import clues_of, known_failure
-from jieda.usecases.gaps.redact import as_log, as_quoted, as_signature
+from jieda.usecases.gaps.redact import as_quoted, as_signature
 from jieda.usecases.judge import judge
 from jieda.usecases.secrets import masked
 
@@ -252,7 +252,7 @@ def empty_draft(corpus: Corpus, framework: str, slug: str, kind: Kind, day: date
     return Draft(f"{framework}/{slug}", texts)
 
 
-def draft_from_log(
+def error_draft(
     snapshot: Snapshot, material: LoadedContent, log: str, framework: str, redacted: str = ""
 ) -> Draft:
     """Return the skeleton of an error, filled in from a log: framework, error types, the line as title, symptom and
@@ -278,36 +278,13 @@ def draft_from_log(
     return Draft(draft.id, texts, tidied(text))
 
 
-def draft_from_gap(snapshot: Snapshot, material: LoadedContent, line: str) -> Draft:
-    """Return the skeleton of an error, filled in from the redacted line of a gap."""
-    return draft_from_log(snapshot, material, as_log(line), "", line)
-
-
 @dataclass(frozen=True, slots=True)
-class CommitRequest:
-    """A draft to be committed. `expected`: by language, the digests that the current file may have: as it was opened,
-    or as the author has seen it since; the empty digest means no file."""
+class Written:
+    """The files were written, and committed unless git refused it for `reason`; `commit` is the commit's name."""
 
-    draft: Draft
-    expected: Mapping[Language, frozenset[str]]
-    author: Author
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """The files were written and committed; `commit` is the commit's name."""
-
-    commit: str
     files: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Uncommitted:
-    """The files were written, but git refused the commit."""
-
-    reason: str
-    files: tuple[str, ...]
+    commit: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,9 +292,6 @@ class Conflict:
     """Somebody else changed these editions since they were opened; nothing was written."""
 
     theirs: Mapping[Language, OpenedEdition]
-
-
-Finished = Committed | Uncommitted | Conflict
 
 
 def patch(desk: Desk, draft: Draft) -> str:
@@ -331,28 +305,29 @@ def patch(desk: Desk, draft: Draft) -> str:
     )
 
 
-def write(desk: Desk, wish: CommitRequest) -> Finished:
-    """Write the files of a draft without unserved problems, and commit them.
+def write(
+    desk: Desk, draft: Draft, expected: Mapping[Language, frozenset[str]], author: Author, message: str
+) -> Written | Conflict:
+    """Write the files of a draft without unserved problems, and commit them. `expected`: by language, the digests that
+    the current file may have: as it was opened, or as the author has seen it since; the empty digest means no file.
 
     Raises AuthoringError, GitError; nothing was written then, unless the message says so.
     """
-    draft, directory = wish.draft, desk.directory_of(wish.draft.id)
+    directory = desk.directory_of(draft.id)
     files = {where: text.encode() for where, text in draft.files().items()}
     check_repository(directory)
     with opened(directory) as place:
         moved = [
             lang
             for lang in draft.texts
-            if digest_of(place.read(where_of(draft.id, lang))) not in wish.expected.get(lang, frozenset({""}))
+            if digest_of(place.read(where_of(draft.id, lang))) not in expected.get(lang, frozenset({""}))
         ]
         if not moved:
             place.write(files)
             try:
-                return Committed(
-                    commit(directory, tuple(files), wish.author, wish.message or f"Write {draft.id}"),
-                    tuple(files),
-                )
+                done = commit(directory, tuple(files), author, message or f"Write {draft.id}")
+                return Written(tuple(files), commit=done)
             except GitError as error:
-                return Uncommitted(str(error), tuple(files))
+                return Written(tuple(files), reason=str(error))
     held = desk.open(draft.id)
     return Conflict({lang: held.get(lang, OpenedEdition("", "")) for lang in moved})

@@ -16,18 +16,16 @@ from jieda.errors import AuthoringError, GitError, UnknownEntry
 from jieda.feedback import today
 from jieda.snapshot.knowledge import RELOAD_FAILURES
 from jieda.usecases.diagnose import excerpt, turn
+from jieda.usecases.gaps.redact import as_log
 from jieda.usecases.secrets import masked
 from jieda.usecases.workbench.desk import (
-    CommitRequest,
-    Committed,
     Conflict,
     Draft,
     OpenedEdition,
-    Uncommitted,
+    Written,
     agreed,
-    draft_from_gap,
-    draft_from_log,
     empty_draft,
+    error_draft,
     patch,
     tidied,
     with_kind,
@@ -126,8 +124,8 @@ async def begin_from_log(
     def make_draft() -> Draft:
         material = desk.material(snapshot)
         if from_gap:
-            return draft_from_gap(snapshot, material, log)
-        return draft_from_log(snapshot, material, log, form.framework)
+            return error_draft(snapshot, material, as_log(log), "", redacted=log)
+        return error_draft(snapshot, material, log, form.framework)
 
     async with turn(service, len(log)):
         draft = await service.offload(make_draft)
@@ -204,10 +202,9 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
         lang: frozenset({form.opened.get(lang, ""), form.seen.get(lang, form.opened.get(lang, ""))})
         for lang in Language
     }
-    wish = CommitRequest(await draft_of(context, form), expected, author, form.message)
-    desk = context.site.desk
+    desk, draft = context.site.desk, await draft_of(context, form)
     try:
-        done = await context.site.service.offload(lambda: write(desk, wish))
+        done = await context.site.service.offload(lambda: write(desk, draft, expected, author, form.message))
     except (AuthoringError, GitError) as error:
         return await warn(request, context, form, context.t("bench.failed", reason=str(error)))
     if isinstance(done, Conflict):
@@ -216,16 +213,14 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
     return await reopen(request, context, form, done)
 
 
-async def reopen(
-    request: Request, context: PageContext, form: Form, done: Committed | Uncommitted
-) -> Response:
+async def reopen(request: Request, context: PageContext, form: Form, done: Written) -> Response:
     """Show the page after files were written: have all workers serve them, and reopen the entry from disk."""
     reason = await serve_written(context)
     editions = await context.site.service.offload(lambda: context.site.desk.open(form.id))
     saved = with_files(replace(form, entry=form.id, draft=form.id, keep=False, message=""), editions)
     context = context.at(context.site.service.current())
     files = context.t("list.join").join(done.files)
-    if isinstance(done, Committed):
+    if done.commit:
         note = context.t("bench.committed", commit=done.commit, files=files)
         warning = context.t("bench.not_taken_up", reason=reason) if reason else ""
     else:
