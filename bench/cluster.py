@@ -25,7 +25,7 @@ from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes
 from jieda.cluster.node import Access
 from jieda.content.library import Library
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.evaluation.figures import read_judged
 from jieda.search.answers import SearchAnswer, SearchRequest
 from jieda.search.index.document import build_documents
@@ -51,7 +51,7 @@ def main(counts: Sequence[int]) -> None:
     """Print two lines for each corpus size."""
     urls = tuple(os.environ["JIEDA_OPENSEARCH_URL"].split())
     shards = int(os.environ.get("JIEDA_OPENSEARCH_SHARDS", "1"))
-    shipped = load_library([ROOT / "content"])
+    shipped = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(shipped.dictionary)
     head = [
         f"{ASKED} queries, {len(urls)} addresses, {shards} shards; ms a search, here and there",

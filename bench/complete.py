@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.entry import Language
 from jieda.search.completion import Completer, CompletionCandidate, completion_arrays
 
@@ -48,7 +48,7 @@ def copies(shipped: Sequence[CompletionCandidate], times: int) -> Iterator[Compl
 
 def main(counts: Sequence[int]) -> None:
     """Print the median and the slowest of the typed texts."""
-    library = load_library([ROOT / "content"])
+    library = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(library.dictionary)
     shipped = candidates_of(library)
     print("entries candidates  build/s  median/ms  slowest/ms  typed")

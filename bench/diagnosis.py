@@ -19,7 +19,7 @@ from typing import Any
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.diagnosis import model, scoring
 from jieda.diagnosis.answers import Confidence, Diagnosis
 from jieda.diagnosis.diagnose import Diagnoser
@@ -122,7 +122,7 @@ ABLATIONS: Mapping[str, tuple[Any, Mapping[str, float]]] = {
 
 def left_out() -> None:
     """Print the background logs that get a sure match from a diagnoser that knows all logs but that one."""
-    library = load_library([ROOT / "content"])
+    library = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(library.dictionary)
     read = WordReader(analyzer, Glossary(library.glossary, analyzer))
     logs = library.samples("")
@@ -138,7 +138,7 @@ def left_out() -> None:
 
 
 def report(files: Sequence[Path]) -> None:
-    library = load_library([ROOT / "content"])
+    library = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(library.dictionary)
     read = WordReader(analyzer, Glossary(library.glossary, analyzer))
 

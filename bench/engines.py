@@ -24,7 +24,7 @@ from typing import TypeVar
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.evaluation.figures import read_judged
 from jieda.search.answers import SearchRequest
 from jieda.search.index.document import Document, build_documents
@@ -208,7 +208,7 @@ def row_of(name: str, ask: Callable[[T], object], queries: Mapping[str, Sequence
 
 def main(counts: Sequence[int], *, alone: bool) -> None:
     """Print and write a table for each size."""
-    library = load_library([ROOT / "content"])
+    library = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(library.dictionary)
     all_kinds: dict[str, dict[int, tuple[float, float, float]]] = {}
     for count in counts:

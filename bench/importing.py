@@ -21,7 +21,7 @@ from typing import Any
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.check.everything import CheckReport, check_content
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.entry import Language, Problem
 from jieda.importing.page import MarkdownPage, PagePair, read_page
 from jieda.importing.pairing import Extractor, find_candidates
@@ -167,7 +167,7 @@ def import_twice(marked: Marked, directory: Path) -> tuple[int, tuple[Problem, .
 
 
 def _import(marked: Marked, directory: Path) -> ImportPlan:
-    framework = next(iter(load_library([directory]).taxonomy.framework))
+    framework = next(iter(Loaded([directory]).library().taxonomy.framework))
     given = ImportSources(
         marked.files, (), {lang: f"https://example.com/{lang}/page.md" for lang in Language}
     )
@@ -211,7 +211,7 @@ def _table(scores: Mapping[str, Scores]) -> Iterator[str]:
 
 def main(directory: Path, *, failures: bool, write: bool) -> None:
     """Print the figures by structure, by stratum and overall."""
-    library = load_library([CONTENT])
+    library = Loaded([CONTENT]).library()
     wording, analyzer = Wording.load(), Analyzer(library.dictionary)
     extractor = Extractor(wording, analyzer, Glossary(library.glossary, analyzer))
     corpus = read_marked(directory)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind
 from jieda.content.library import Library
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.evaluation.figures import Judged, build_index, display_language, rank_of
 from jieda.search.answers import SearchRequest
 from jieda.search.index.document import build_documents
@@ -128,7 +128,7 @@ def shares(ranks: Collection[int]) -> tuple[float, float]:
 
 def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: bool) -> Iterator[list[str]]:
     """Print the figures of a bed; yield table rows, for all queries and per language."""
-    library = load_library([bed.content], languages=bed.languages)
+    library = Loaded([bed.content], languages=bed.languages).library()
     print(
         f"\n{bed.name}: {len(library.ids)} entries, {len(bed.queries)} queries: first, in five, nDCG@10, recall@{DEPTH}"
     )

@@ -25,7 +25,7 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.catalog import in_memory
 from jieda.content.library import Library
 from jieda.content.read.gather import Vocabulary
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.entry import Summary
 from jieda.evaluation.figures import read_judged
 from jieda.search.answers import SearchRequest
@@ -201,7 +201,7 @@ def whoosh_query(query: Query) -> Or:
 
 def main(counts: Sequence[int]) -> None:
     """Print milliseconds per query for each corpus size, and the costs of building."""
-    library = load_library([ROOT / "content"])
+    library = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(library.dictionary)
     glossary = Glossary(library.glossary, analyzer)
     embedder = installed(Settings.load(os.environ).data, wanted=True)

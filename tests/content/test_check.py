@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from jieda.cli.main import main
 from jieda.content.authoring.source_text import sync_twins
-from jieda.content.read.load import load_corpus
+from jieda.content.read.load import Loaded
 from jieda.entry import Problem
 
 from tests.support.server import COMMAND, environment
@@ -35,7 +35,7 @@ def jieda(*args: str | Path, **settings: str) -> Result:
 
 def synced(folder: Path, files: dict[str, str]) -> Path:
     write(folder, files)
-    corpus = load_corpus([folder])
+    corpus = Loaded([folder]).corpus
     sync_twins(corpus, [entry_id for entry_id, editions in corpus.by_id.items() if len(editions) == 2])
     return folder
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from jieda.content.check.rules import check_entry
 from jieda.content.read.corpus import Corpus
-from jieda.content.read.load import load_corpus
+from jieda.content.read.load import Loaded
 
 from tests.support.small_content import TAXONOMY, edition, write
 
@@ -21,7 +21,7 @@ def entry(folder: Path, fix: str, lang: str = "en") -> tuple[Corpus, int]:
         folder, {"taxonomy.yaml": TAXONOMY, path: edition("A", body, kind="error", symptoms="['It breaks.']")}
     )
     heading = (folder / path).read_text(encoding="utf-8").splitlines().index(f"## {title}") + 1
-    return load_corpus([folder]), heading
+    return Loaded([folder]).corpus, heading
 
 
 def complaints(folder: Path, fix: str, lang: str = "en") -> list[tuple[int, str]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from jieda.content.read.directory import image_size
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.entry import Language
 
 from tests.support.small_content import edition, write
@@ -77,6 +77,6 @@ def test_a_page_knows_the_size_of_its_images(tmp_path: Path) -> None:
     folder = write(tmp_path, {"en/roll/a.md": edition("A", body)})
     (folder / "en/roll/wide.png").write_bytes(png(640, 20))
     (folder / "en/roll/odd.png").write_bytes(b"no picture at all")
-    html = load_library([folder]).entries["roll/a"].editions[Language.EN].html
+    html = Loaded([folder]).library().entries["roll/a"].editions[Language.EN].html
     assert 'src="entry-image:roll/wide.png" alt="wide" width="640" height="20"' in html
     assert 'src="entry-image:roll/odd.png" alt="odd" loading' in html

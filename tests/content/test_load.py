@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jieda.content.library import Library
 from jieda.content.read.directory import list_directory, read_file
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.entry import Kind, Language
 from jieda.errors import ContentError
 
@@ -320,7 +320,7 @@ def test_only_the_asked_languages_are_there(tmp_path: Path) -> None:
             "en/roll/b.md": edition("B"),
         },
     )
-    both, chinese = load_checked(tmp_path), load_library([tmp_path], languages=frozenset({ZH}))
+    both, chinese = load_checked(tmp_path), Loaded([tmp_path], languages=frozenset({ZH})).library()
     assert {entry.id: set(entry.editions) for entry in chinese.entries.values()} == {"roll/a": {ZH}}
     assert both.digest != chinese.digest
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.writing import carry_out
-from jieda.content.read.load import load_corpus
+from jieda.content.read.load import Loaded
 
 from tests.content.test_check import ERROR, FIX, FIX_ZH, SAMPLES, jieda, synced
 from tests.support.shipped import CONTENT
@@ -137,7 +137,7 @@ def test_old_addresses_are_kept_and_moving_back_takes_one_out(
     move(folder, "roll/a", "roll/new")
     assert expected in (folder / "en/roll/new.md").read_bytes()
     move(folder, "roll/new", "roll/a")
-    fields = load_corpus([folder]).by_id["roll/a"]
+    fields = Loaded([folder]).corpus.by_id["roll/a"]
     assert {old for file in fields.values() for old in file.front.formerly} - {"roll/first"} == {"roll/new"}
     assert jieda("check", "--content", folder).stdout == ""
 
@@ -238,7 +238,7 @@ def test_a_collision_in_the_middle_takes_everything_back(tmp_path: Path) -> None
     folder = content(tmp_path)
     path = folder / "en/roll/a.md"
     path.write_bytes(path.read_bytes() + b"\n![an image that b shows, too](x.png)\n")
-    plan = plan_move([folder], load_corpus([folder]), "roll/a", "slime/new")
+    plan = plan_move([folder], Loaded([folder]).corpus, "roll/a", "slime/new")
     # Somebody else was quicker, with the last thing that is renamed.
     (folder / "samples/slime/new").mkdir(parents=True)
     before = tree(folder)
@@ -304,7 +304,7 @@ def test_a_shipped_entry_can_be_moved_and_moved_back(tmp_path: Path) -> None:
     folder = tmp_path / "content"
     shutil.copytree(CONTENT, folder)
     texts = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.md"))
-    linked = max(load_corpus([folder]).by_id, key=lambda each: texts.count(f"{each.partition('/')[2]}.md"))
+    linked = max(Loaded([folder]).corpus.by_id, key=lambda each: texts.count(f"{each.partition('/')[2]}.md"))
     there = f"{'slime' if linked.startswith('roll') else 'roll'}/moved"
     move(folder, linked, there)
     assert jieda("check", "--content", folder).stdout == ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from jieda.content.authoring.source_text import sync_twins
-from jieda.content.read.load import load_corpus
+from jieda.content.read.load import Loaded
 from jieda.entry import Language
 
 from tests.support.small_content import edition, load_checked, write
@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
     """Twins that are in sync."""
     files = {"en/roll/a.md": edition("A"), "zh/roll/a.md": edition("甲", "## 回答\n\n是。\n")}
     write(tmp_path, files)
-    sync_twins(load_corpus([tmp_path]), ["roll/a"])
+    sync_twins(Loaded([tmp_path]).corpus, ["roll/a"])
     return tmp_path
 
 
@@ -79,7 +79,7 @@ def test_where_nothing_tells_which_is_newer_both_are_stale(folder: Path) -> None
 
 def test_syncing_ends_it_and_a_front_matter_edit_does_not_start_it(folder: Path) -> None:
     edit(folder, EN, "Yes.", "No.")
-    sync_twins(load_corpus([folder]), ["roll/a"])
+    sync_twins(Loaded([folder]).corpus, ["roll/a"])
     assert stale(folder) == frozenset()
     edit(folder, EN, "topics: [memory]", "topics: []")
     assert stale(folder) == frozenset()
@@ -87,7 +87,7 @@ def test_syncing_ends_it_and_a_front_matter_edit_does_not_start_it(folder: Path)
 
 def test_another_unicode_form_or_line_end_is_no_change(folder: Path) -> None:
     edit(folder, EN, "Yes.", "Caf\u00e9.")
-    sync_twins(load_corpus([folder]), ["roll/a"])
+    sync_twins(Loaded([folder]).corpus, ["roll/a"])
     edit(folder, EN, "Caf\u00e9.", "Cafe\u0301.")
     path = folder / "en/roll/a.md"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n") + b"\r\n")

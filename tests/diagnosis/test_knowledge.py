@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Confidence
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import WordReader
@@ -57,7 +57,7 @@ def says() -> str:
 
 @cache
 def shipped_library() -> Library:
-    return load_library([CONTENT])
+    return Loaded([CONTENT]).library()
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_background_logs_of_all_directories_count_and_the_last_of_a_name(tmp_pat
         for name in names:
             log = directory / "background" / f"{name}.log"
             log.write_text(f"{name} of the {directory.name} is warm\n", encoding="utf-8")
-    found = [each.text.strip() for each in load_library([OPERATIONS, first, second]).samples("")]
+    found = [each.text.strip() for each in Loaded([OPERATIONS, first, second]).library().samples("")]
     ours = [text for text in found if text.endswith("is warm")]
     assert ours == [
         "boiler of the first is warm",
@@ -157,7 +157,7 @@ def test_a_mistake_is_told_with_its_line(name: str, text: str, line: int, tmp_pa
 
 
 def test_another_field_is_diagnosed_as_well_as_ours() -> None:
-    library = load_library([OPERATIONS])
+    library = Loaded([OPERATIONS]).library()
     analyzer = Analyzer(library.dictionary)
     words = WordReader(analyzer, Glossary(library.glossary, analyzer))
     facts = collect(library, words, library.log_knowledge, library.samples(""))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from jieda.content.check.everything import check_content
 from jieda.content.read.corpus import Outline
-from jieda.content.read.load import load_corpus
+from jieda.content.read.load import Loaded
 from jieda.entry import Language
 
 from tests.support import shipped
@@ -47,7 +47,7 @@ def copy(site: str, folder: Path, content: Path) -> subprocess.CompletedProcess[
 def editions(content: Path) -> dict[tuple[str, Language], Outline]:
     return {
         (entry_id, lang): file
-        for entry_id, found in load_corpus([content]).by_id.items()
+        for entry_id, found in Loaded([content]).corpus.by_id.items()
         for lang, file in found.items()
     }
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 from jieda.cli.main import main
-from jieda.content.read.load import load_corpus
+from jieda.content.read.load import Loaded
 from jieda.entry import Language
 from jieda.importing.lines import MAX_LINE_BYTES
 
@@ -133,7 +133,7 @@ def test_signatures_are_taken_in_every_form_of_the_content_format(desk: Desk) ->
         {"all": ["rollout engine died early"], "confidence": "likely", "near": None},
     ]
     desk.load(line(kind="error", signatures=signatures, markdown="## Fix\n\nDo."))
-    found = load_corpus([desk.content]).by_id["roll/a"][Language.EN].front.signatures
+    found = Loaded([desk.content]).corpus.by_id["roll/a"][Language.EN].front.signatures
     assert [each.all for each in found] == [
         ("RuntimeError: placement group wasn't ready after {int} tries: '%s' {{x}}",),
         ("weights of the actor differ", "loaded {shape} into {shape}"),
@@ -248,7 +248,7 @@ def test_whatever_is_loaded_reads_the_same(aliases: list[str], body: str) -> Non
         if result.exit_code:
             assert "standard input:1: " in result.stderr
             return
-        front = load_corpus([desk.content]).by_id["roll/a"][Language.EN].front
+        front = Loaded([desk.content]).corpus.by_id["roll/a"][Language.EN].front
         assert front.aliases == tuple(alias.strip() for alias in aliases)
 
 

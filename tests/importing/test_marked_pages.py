@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.importing.pairing import Extractor
 from jieda.importing.wording import Wording
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not PAGES.is_dir(), reason="the marked pages are
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    library = load_library([ROOT / "content"])
+    library = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(library.dictionary)
     return Extractor(Wording.load(), analyzer, Glossary(library.glossary, analyzer))
 

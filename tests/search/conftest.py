@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import pytest
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.snapshot.snapshot import Snapshot
 
 from bench.made import build_snapshot
@@ -22,7 +22,7 @@ def small(analyzer: Analyzer, tmp_path_factory: pytest.TempPathFactory) -> MakeS
     def made(*files: tuple[str, str]) -> Snapshot:
         folder = tmp_path_factory.mktemp("small")
         content = small_content.write(folder / "content", dict(files))
-        library = load_library([content])
+        library = Loaded([content]).library()
         served = {f"{lang}/{entry.id}.md" for entry in library.entries.values() for lang in entry.editions}
         missing = {problem.path for problem in library.problems if not problem.served} - served
         assert not missing, library.problems

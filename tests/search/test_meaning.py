@@ -8,7 +8,7 @@ from tempfile import mkdtemp
 import numpy as np
 import pytest
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.search.answers import ReasonType
 from jieda.search.index.document import standalone_sentences
 from jieda.search.meaning.embedder import FIRST_REST, Embedder, Meaning, Vectors
@@ -52,13 +52,13 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def semantic(content: Path, embedder: Embedder, analyzer: Analyzer) -> Snapshot:
     """A snapshot whose search embeds."""
     store = Path(mkdtemp(dir=content.parent))
-    return build_snapshot(load_library([content]), analyzer, store, embedder)
+    return build_snapshot(Loaded([content]).library(), analyzer, store, embedder)
 
 
 @pytest.fixture(scope="module")
 def lexical(content: Path, analyzer: Analyzer) -> Snapshot:
     """A snapshot that has words only."""
-    return build_snapshot(load_library([content]), analyzer, Path(mkdtemp(dir=content.parent)))
+    return build_snapshot(Loaded([content]).library(), analyzer, Path(mkdtemp(dir=content.parent)))
 
 
 ACROSS = {
@@ -245,7 +245,7 @@ def test_a_fact_at_the_end_of_a_long_sentence_is_found(
         for n, (season, weather) in enumerate({"summer": "hot", "autumn": "wet", "winter": "cold"}.items())
     }
     content = small_content.write(tmp_path / "content", files_of({"en/told": told, **others}))
-    library = load_library([content])
+    library = Loaded([content]).library()
     snapshot = build_snapshot(library, analyzer, Path(mkdtemp(dir=tmp_path)), embedder)
     assert found(snapshot, "谁每天晚上烤黑麦面包")[0] == "told"
     pieces = tuple(standalone_sentences(library.entries["roll/told"]))

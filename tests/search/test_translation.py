@@ -7,7 +7,7 @@ from tempfile import mkdtemp
 
 import pytest
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.errors import SettingsError
 from jieda.search import translation
 from jieda.search.answers import Reason, ReasonType
@@ -60,7 +60,7 @@ def snapshot_of(
     """What searches `files`."""
     content = small_content.write(folder / "content", files_of(files))
     store = Path(mkdtemp(dir=folder))
-    return build_snapshot(load_library([content]), analyzer, store, dictionary=dictionary)
+    return build_snapshot(Loaded([content]).library(), analyzer, store, dictionary=dictionary)
 
 
 @pytest.fixture

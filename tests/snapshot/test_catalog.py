@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jieda.content.catalog import beside_framework, version_of
 from jieda.content.library import Library
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.entry import Language, Summary
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers, open_snapshot
@@ -66,7 +66,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def held(whole: Path) -> Library:
     """All of it in memory."""
-    return load_library([whole])
+    return Loaded([whole]).library()
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jieda.content.check.everything import check_content
 from jieda.content.library import Library
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 
 TAXONOMY = """\
 frameworks:
@@ -51,4 +51,4 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 
 def load_checked(*directories: Path) -> Library:
     """Load the library of content directories, with the problems found by a whole check."""
-    return replace(load_library(directories), problems=check_content(directories).problems)
+    return replace(Loaded(directories).library(), problems=check_content(directories).problems)

@@ -13,7 +13,7 @@ from jieda.cli.import_command import PAGE, import_pages
 from jieda.cli.running import run, writing
 from jieda.content.authoring.source_text import sync_twins
 from jieda.content.markdown.links import slug
-from jieda.content.read.load import load_corpus
+from jieda.content.read.load import Loaded
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.importing.plan import ImportRequest
@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
             place.write_text(text, encoding="utf-8")
             click.echo(str(place))
         if len(languages) > 1:
-            sync_twins(load_corpus([content]), [f"{folder}/{ENTRY}"])
+            sync_twins(Loaded([content]).corpus, [f"{folder}/{ENTRY}"])
     if as_repository:
         git.run(directory, "init", "--quiet")
     request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)

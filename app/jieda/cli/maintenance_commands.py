@@ -12,7 +12,7 @@ from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
 from jieda.content.read.directory import list_directory
-from jieda.content.read.load import Loaded, load_corpus
+from jieda.content.read.load import Loaded
 from jieda.content.stats import AGES, ContentFigures, figures_of
 from jieda.entry import Language
 from jieda.errors import AuthoringError
@@ -32,7 +32,7 @@ def mv(old: str, new: str, dry_run: bool, directories: tuple[Path, ...]) -> None
     either everything is done or nothing. Prints every file that is changed or renamed.
     """
     chosen = content_directories(directories)
-    plan = plan_move(chosen, load_corpus(chosen), old, new)
+    plan = plan_move(chosen, Loaded(chosen).corpus, old, new)
     for path in plan.unread:
         click.echo(f"{path}: cannot be read and stays as it is; see `jieda check`", err=True)
     if not dry_run:
@@ -137,7 +137,7 @@ def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> No
     """Mark the two editions of each ID as saying the same: write `synced_with` into both."""
     if every == bool(ids):
         raise click.UsageError("Name the entries, or use --all.")
-    corpus = load_corpus(content_directories(directories))
+    corpus = Loaded(content_directories(directories)).corpus
     with writing():
         for path in sync_twins(corpus, twin_ids(corpus) if every else ids):
             click.echo(str(path))

@@ -10,7 +10,7 @@ from jieda.cli.diagnose import read_log
 from jieda.cli.running import content_option, run, writing
 from jieda.content.authoring.edition_text import write_skeletons
 from jieda.content.authoring.writing import carry_out
-from jieda.content.read.load import Loaded, load_corpus
+from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Verdict
 from jieda.entry import Kind, Language
 from jieda.feedback import today
@@ -60,7 +60,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if not entry_id or kind is None:
         raise click.UsageError("Name the ID and its --kind, or use --from-log.")
     with writing():
-        for path in write_skeletons(chosen[-1], load_corpus(chosen), entry_id, Kind(kind), today()):
+        for path in write_skeletons(chosen[-1], Loaded(chosen).corpus, entry_id, Kind(kind), today()):
             click.echo(str(path))
     return 0
 

@@ -9,7 +9,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from jieda.analysis.pipeline import Glossary
-from jieda.content.read.load import load_library
+from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.errors import JiedaError
@@ -215,7 +215,7 @@ class Bench:
 
     def _other_language(self, lang: Language) -> Searcher:
         if lang not in self._without:
-            library = load_library(self._directories, languages=frozenset({lang.other}))
+            library = Loaded(self._directories, languages=frozenset({lang.other})).library()
             if not library.entries:
                 raise JiedaError(f"no edition is left when those in {lang} are hidden")
             analyzer, embedder = self._snapshot.searcher.analyzer, self._analyzers.embedder

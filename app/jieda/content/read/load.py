@@ -34,8 +34,11 @@ from jieda.progress import with_progress
 
 
 class Loaded:
-    """All files of some content directories, read and parsed. Raises ContentError if a taxonomy, glossary or
-    dictionary is broken."""
+    """All files of some content directories, read and parsed. An entry of a later directory replaces all editions of
+    that id if one of its files can be served. Editions in other languages than `languages` are ignored.
+
+    Raises ContentError if a taxonomy, glossary or dictionary is broken.
+    """
 
     def __init__(
         self, directories: Sequence[Path], languages: frozenset[Language] = frozenset(Language)
@@ -174,20 +177,3 @@ def _unsaved_file(source: SourceFile) -> KnownFile:
     root = str(source.path)[: -len(source.where) - 1]
     found = FoundFile(root, source.where, str(source.path), stamp)
     return KnownFile(found, content_hash(source.content), note_of(source))
-
-
-def load_library(
-    directories: Sequence[Path], *, languages: frozenset[Language] = frozenset(Language)
-) -> Library:
-    """Load the library of some content directories; a later one adds entries and overrides those of the same id.
-
-    Editions in other languages than `languages` are ignored. An entry of a later directory replaces all editions of
-    that id if one of its files can be served. The library's problems are those of single files: `jieda.content.check`
-    finds the others. Raises ContentError if a taxonomy, glossary or dictionary is broken.
-    """
-    return Loaded(directories, languages).library()
-
-
-def load_corpus(directories: Sequence[Path]) -> Corpus:
-    """Load the outlines of all editions, drafts included, for commands that edit files. Raises ContentError."""
-    return Loaded(directories).corpus
