@@ -1,5 +1,6 @@
 """The model of an entry: frozen values with look-ups, no more."""
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
@@ -273,3 +274,8 @@ def printable(line: str) -> str:
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in line
     )
+
+
+def fold_name(name: str) -> str:
+    """Normalize a title, or whatever else names an entry, for comparison: without case, width and white space."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

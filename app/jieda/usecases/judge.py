@@ -1,12 +1,11 @@
 """Combines diagnosis and search into one verdict on a text, the same wherever it was entered."""
 
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from jieda.diagnosis.answers import Confidence, Diagnosis, Match, MatchedLine, MatchReason, Near, Verdict
-from jieda.entry import Entry
+from jieda.entry import Entry, fold_name
 from jieda.search.answers import MOST_WEAK, Hit, SearchAnswer, SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.secrets import without_secrets
@@ -79,11 +78,6 @@ def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAn
     return replace(answer, weak=weak, absent_words=() if is_explained else answer.absent_words)
 
 
-def _fold(text: str) -> str:
-    """Normalize a text for comparison: case, width and white space are ignored."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 def _is_doubted(snapshot: Snapshot, found: Diagnosis, asked: SearchRequest) -> bool:
     """Whether a search for the query of the diagnosis is weak: then the matches rest only on words or a line that other
     programs print too, in a text about something else."""
@@ -94,8 +88,8 @@ def _is_doubted(snapshot: Snapshot, found: Diagnosis, asked: SearchRequest) -> b
 def _proven(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Sequence[Hit]:
     """Return the entry that has exactly this text as title, alias or symptom, or else those that rank first because
     they contain a name exactly as written, if they are proof enough."""
-    said, hits = _fold(text), answer.hits[:LOOKED_AT]
-    own = [hit for hit in hits if said in map(_fold, _names(hit.entry))][:1]
+    said, hits = fold_name(text), answer.hits[:LOOKED_AT]
+    own = [hit for hit in hits if said in map(fold_name, _names(hit.entry))][:1]
     found = own or [hit for hit in hits if hit.score >= max(PROVEN, hits[0].score - PROVEN)]
     if found and diagnosis.framework:
         first = found[0].entry

@@ -4,7 +4,6 @@ Problems of single files are found when they are parsed.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -21,7 +20,7 @@ from jieda.content.check.findings import (
 )
 from jieda.content.markdown.links import allowed_titles, missing_section
 from jieda.content.read.corpus import Corpus, Editions, Outline, link_fault, newest, stale_languages
-from jieda.entry import Kind, Problem
+from jieda.entry import Kind, Problem, fold_name
 
 Violation = tuple[int, str]
 """A line of the edition that a rule is applied to, and a message."""
@@ -175,21 +174,19 @@ def colliding_old_ids(corpus: Corpus) -> Iterator[RuleFinding]:
             yield RuleFinding(file.where, file.line("formerly"), message)
 
 
+_folded = lru_cache(maxsize=1 << 17)(fold_name)
+
+
 def duplicate_names(corpus: Corpus) -> Iterator[RuleFinding]:
     """Titles and aliases that more than one entry has."""
     owners: dict[str, str] = {}
     for file in corpus.files:
         for field, names in (("title", (file.front.title,)), ("aliases", file.front.aliases)):
             for name in names:
-                owner = owners.setdefault(_normalize(name), file.id)
+                owner = owners.setdefault(_folded(name), file.id)
                 if owner != file.id:
                     message = f"`{field}`: {name!r} is also a title or alias of {owner}"
                     yield RuleFinding(file.where, file.line(field), message)
-
-
-@lru_cache(maxsize=1 << 17)
-def _normalize(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 FILE_RULES: Mapping[str, Callable[[Corpus, Outline], Iterable[Violation]]] = {
