@@ -2,6 +2,7 @@
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
@@ -13,7 +14,6 @@ from jieda.taxonomy import Taxonomy
 
 MAX_LINE_BYTES = 4 << 20
 """Maximum line length. An edition has at most 128 KiB; an answer of the API also contains its HTML and its fix."""
-_MARK = b"\xef\xbb\xbf"
 
 Object = dict[str, Any]
 
@@ -32,7 +32,7 @@ def read_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
     while line := _read_line(stream, number, MAX_LINE_BYTES + 1):
         number += 1
         if number == 1:
-            line = line.removeprefix(_MARK)
+            line = line.removeprefix(BOM_UTF8)
         if len(line) > MAX_LINE_BYTES:
             while line and not line.endswith(b"\n"):
                 line = _read_line(stream, number, MAX_LINE_BYTES)

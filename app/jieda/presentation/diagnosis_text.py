@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from jieda.content.authoring.edition_text import code_block
 from jieda.diagnosis.answers import Diagnosis, Match, Near, Verdict
 
 Translate = Callable[..., str]
@@ -152,16 +153,10 @@ def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str
     title = re.sub(r"([\[\]])", r"\\\1", match.edition.title)
     parts = [f"**{t(f'confidence.{match.confidence}')}** · [{title}]({address(match.entry.id)})"]
     if match.matched:
-        parts.append(_code_block("\n".join(line.text.strip() for line in match.matched)))
+        parts.append(code_block("\n".join(line.text.strip() for line in match.matched)))
     if match.edition.answer:
         parts.append(f"**{match.edition.answer.title}**\n\n{match.edition.answer.markdown.strip()}")
     return "\n\n".join(parts) + "\n"
-
-
-def _code_block(text: str) -> str:
-    """Return `text` as a code block, in a fence longer than any inside it."""
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
-    return f"{fence}text\n{text}\n{fence}"
 
 
 def as_evidence(diagnosis: Diagnosis, t: Translate) -> str:

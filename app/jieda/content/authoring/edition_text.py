@@ -176,16 +176,21 @@ def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
         raise AuthoringError(f"framework {framework!r} is not in taxonomy.yaml, which has {known}")
 
 
+def code_block(text: str) -> str:
+    """Return a text as a code block, in a fence longer than any inside it."""
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+    return f"{fence}text\n{text}\n{fence}"
+
+
 def known_skeletons(corpus: Corpus, entry_id: str, known: KnownFailure, today: date) -> dict[Language, str]:
     """Return the editions of a new entry, in the languages of the content, filled in with what is known; two are
     stamped as in sync."""
     framework = entry_id.partition("/")[0]
-    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", known.text))])
     signatures = tuple(Signature((line,)) for line in known.signatures)
     bodies = {}
     for lang in corpus.languages:
         todo = _BODY[lang]["symptom"]
-        log = f"{todo}\n\n{fence}text\n{known.text}\n{fence}"
+        log = f"{todo}\n\n{code_block(known.text)}"
         bodies[lang] = _skeleton_body(known.kind, lang).replace(todo, log, 1)
     editions = {}
     for lang, body in bodies.items():

@@ -1,6 +1,7 @@
 """Edits an edition's file in place, keeping everything else byte for byte."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,8 +14,6 @@ from jieda.content.read.forms import FIELDS
 from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar, YamlError, read_fields
 from jieda.errors import AuthoringError
 
-_MARK = b"\xef\xbb\xbf"
-"""The byte order mark that some editors put in front of UTF-8."""
 FIRST_LINE = 2
 """Number of the front matter's first line in its file."""
 _LINE_END = r"(?:\r\n|\n|\r)"
@@ -39,7 +38,8 @@ class SourceText:
     @classmethod
     def of(cls, content: bytes) -> "SourceText":
         """Raises AuthoringError if the content is not UTF-8 or has no front matter."""
-        mark = _MARK if content.startswith(_MARK) else b""
+        # Some editors put it in front of UTF-8.
+        mark = BOM_UTF8 if content.startswith(BOM_UTF8) else b""
         try:
             text = content[len(mark) :].decode("utf-8")
         except UnicodeDecodeError as error:
