@@ -13,7 +13,6 @@ from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.node import (
     Access,
     Credentials,
-    RequestToSign,
     Signer,
     authorization_header,
     canonical_form,
@@ -32,7 +31,7 @@ OURS = Credentials("AKOURS", SECRET)
 
 
 def test_the_example_of_the_documentation_has_the_published_signature() -> None:
-    request = RequestToSign(
+    canonical = canonical_form(
         "GET",
         "/?Action=ListUsers&Version=2010-05-08",
         {
@@ -42,9 +41,9 @@ def test_the_example_of_the_documentation_has_the_published_signature() -> None:
         },
         NOTHING,
     )
-    digest = hashlib.sha256(canonical_form(request).encode()).hexdigest()
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
     assert digest == "f536975d06c0309214f805bb90ccff089219ecd68b2577efef23edd43b7e1a59"
-    assert authorization_header(PUBLISHED, "us-east-1/iam", MOMENT, request) == (
+    assert authorization_header(PUBLISHED, "us-east-1/iam", MOMENT, canonical) == (
         "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, "
         "SignedHeaders=content-type;host;x-amz-date, "
         "Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7"
@@ -52,8 +51,8 @@ def test_the_example_of_the_documentation_has_the_published_signature() -> None:
 
 
 def test_the_plainest_request_of_the_test_suite_has_the_published_signature() -> None:
-    request = RequestToSign("GET", "/", {"Host": "example.amazonaws.com", "X-Amz-Date": MOMENT}, NOTHING)
-    signed = authorization_header(PUBLISHED, "us-east-1/service", MOMENT, request)
+    canonical = canonical_form("GET", "/", {"Host": "example.amazonaws.com", "X-Amz-Date": MOMENT}, NOTHING)
+    signed = authorization_header(PUBLISHED, "us-east-1/service", MOMENT, canonical)
     assert signed.endswith("Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
 
 

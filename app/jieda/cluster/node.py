@@ -45,49 +45,38 @@ class Credentials:
         return "Credentials"
 
 
-@dataclass(frozen=True, slots=True)
-class RequestToSign:
-    """A request to sign: `target` is path and query as sent, `headers` are those that the signature covers, `content`
-    is the SHA-256 of the body in hexadecimal digits."""
-
-    method: str
-    target: str
-    headers: Mapping[str, str]
-    content: str
-
-
-def canonical_form(request: RequestToSign) -> str:
-    """Return the canonical form of a request, of which both sides compute the digest."""
-    path, _, query = request.target.partition("?")
+def canonical_form(method: str, target: str, headers: Mapping[str, str], content: str) -> str:
+    """Return the canonical form of a request, of which both sides compute the digest: `target` is path and query as
+    sent, `headers` are those that the signature covers, `content` is the SHA-256 of the body in hexadecimal digits."""
+    path, _, query = target.partition("?")
     asked = sorted(
         (quote(name, UNESCAPED), quote(value, UNESCAPED))
         for name, value in parse_qsl(query, keep_blank_values=True)
     )
-    headers = sorted((name.lower(), " ".join(value.split())) for name, value in request.headers.items())
+    covered = sorted((name.lower(), " ".join(value.split())) for name, value in headers.items())
     return "\n".join(
         (
-            request.method,
+            method,
             quote(path or "/", f"/{UNESCAPED}"),
             "&".join(f"{name}={value}" for name, value in asked),
-            *(f"{name}:{value}" for name, value in headers),
+            *(f"{name}:{value}" for name, value in covered),
             "",
-            ";".join(name for name, _ in headers),
-            request.content,
+            ";".join(name for name, _ in covered),
+            content,
         )
     )
 
 
-def authorization_header(credentials: Credentials, scope: str, moment: str, request: RequestToSign) -> str:
-    """Return the header Authorization. `moment` has the form 20150830T123600Z; `scope` is `region/service`."""
+def authorization_header(credentials: Credentials, scope: str, moment: str, canonical: str) -> str:
+    """Return the header Authorization of a request in canonical form. `moment` has the form 20150830T123600Z; `scope`
+    is `region/service`."""
     whole_scope = f"{moment[:8]}/{scope}/aws4_request"
-    text = "\n".join(
-        (ALGORITHM, moment, whole_scope, hashlib.sha256(canonical_form(request).encode()).hexdigest())
-    )
+    text = "\n".join((ALGORITHM, moment, whole_scope, hashlib.sha256(canonical.encode()).hexdigest()))
     key = f"AWS4{credentials.secret}".encode()
     for part in whole_scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")
     signature = hmac.digest(key, text.encode(), "sha256").hex()
-    names = ";".join(sorted(name.lower() for name in request.headers))
+    names = canonical.split("\n")[-2]
     scope_of_key = f"{credentials.key_id}/{whole_scope}"
     return f"{ALGORITHM} Credential={scope_of_key}, SignedHeaders={names}, Signature={signature}"
 
@@ -108,8 +97,8 @@ class Signer:
         given = {"Host": host, "X-Amz-Date": moment, "X-Amz-Content-Sha256": content}
         if self.credentials.token:
             given["X-Amz-Security-Token"] = self.credentials.token
-        request = RequestToSign(method, target, given, content)
-        signed = authorization_header(self.credentials, f"{self.region}/{self.service}", moment, request)
+        canonical = canonical_form(method, target, given, content)
+        signed = authorization_header(self.credentials, f"{self.region}/{self.service}", moment, canonical)
         return {**given, "Authorization": signed}
 
 
