@@ -44,9 +44,10 @@ RELOAD_FAILURES = (ContentError, OSError, FactsUnreadable, BuildAbandoned, Build
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Health of a process. `degraded` says what is wrong, without a path; it is empty if nothing is."""
+    """Health of a process and of its builder. `degraded` says what is wrong, without a path; it is empty if nothing
+    is."""
 
-    builder: str
+    builder: BuilderStatus
     degraded: str
     cluster: str | None = None
     """Why the cluster cannot be searched; empty if it can, None if there is no cluster."""
@@ -149,12 +150,17 @@ class Knowledge:
         """Return the health of this process and of the builder, without a path."""
         status = read_record(self.data / STATUS, BuilderStatus) or BuilderStatus()
         status = max(status, self._keeper.status, key=lambda each: each.at)
-        unwritable = "" if os.access(self.data, os.W_OK) else "the data directory cannot be written"
-        died = (name for name, at in (self._died, status.died) if time.time() - at < TOLD_FOR)
-        degraded = self._follower.failure or next(died, "") or _reason(status) or unwritable
-        engine, embedder = self._analyzers.engine, self._analyzers.embedder
-        degraded = degraded or (embedder.failure if embedder else "")
-        return Health(status.state, degraded, engine.failure if engine else None)
+        engine, embedder, served = self._analyzers.engine, self._analyzers.embedder, self._follower.served
+        reasons = (
+            f"the search cluster: {engine.failure}" if engine and engine.failure else "",
+            self._follower.failure,
+            *(name for name, at in (self._died, status.died) if time.time() - at < TOLD_FOR),
+            f"the last build failed: {status.reason}" if status.state == "failed" else status.note,
+            "" if os.access(self.data, os.W_OK) else "the data directory cannot be written",
+            embedder.failure if embedder else "",
+            "" if served is None or len(served.library) else "there are no entries",
+        )
+        return Health(status, next(filter(None, reasons), ""), engine.failure if engine else None)
 
     def _note_death(self, reason: str) -> None:
         self._died = (reason, time.time())
@@ -295,9 +301,3 @@ class Knowledge:
         raise JiedaError(
             f"{self._settings.data}: cannot be used as data directory, nor can a temporary one: {error}"
         ) from error
-
-
-def _reason(status: BuilderStatus) -> str:
-    if status.state == "failed":
-        return f"the last build failed: {status.reason}"
-    return status.note

@@ -8,9 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from jieda.metrics import CONTENT_TYPE, ServedState
-from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.store.generation import CURRENT
-from jieda.snapshot.store.processes import STATUS, BuilderStatus, read_record
 from jieda.usecases.entries import vote_counts
 from jieda.version import VERSION
 from jieda.web.http.clients import client_address, is_among
@@ -36,15 +34,14 @@ async def readyz(request: Request) -> Response:
             {"status": "starting", "reason": "content is not loaded yet"}, 503, headers=UNCACHED
         )
     snapshot, health = knowledge.snapshot, knowledge.health()
-    degraded = why_degraded(knowledge)
     return JSONResponse(
         {
-            "status": "degraded" if degraded else "ready",
+            "status": "degraded" if health.degraded else "ready",
             "generation": snapshot.generation,
             "entries": len(snapshot.library),
             "problems": len(snapshot.library.open_problems),
-            "builder": health.builder,
-            "degraded": degraded,
+            "builder": health.builder.state,
+            "degraded": health.degraded,
             "version": VERSION,
         },
         headers=UNCACHED,
@@ -63,14 +60,14 @@ async def metrics(request: Request) -> Response:
 
 def served_state(site: Site) -> ServedState:
     """Return the current state for `metrics`."""
-    builder = read_record(site.knowledge.data / STATUS, BuilderStatus) or BuilderStatus()
+    health = site.knowledge.health()
     return ServedState(
         entries=len(site.knowledge.snapshot.library),
-        degraded=bool(why_degraded(site.knowledge)),
-        cluster=site.knowledge.health().cluster,
+        degraded=bool(health.degraded),
+        cluster=health.cluster,
         age=seconds_since_build(site.knowledge.data),
-        builds=builder.builds,
-        build_seconds=builder.seconds,
+        builds=health.builder.builds,
+        build_seconds=health.builder.seconds,
         votes=vote_counts(site.service),
     )
 
@@ -81,11 +78,3 @@ def seconds_since_build(data: Path) -> float:
         return max(0.0, time.time() - (data / CURRENT).stat().st_mtime)
     except OSError:
         return 0.0
-
-
-def why_degraded(knowledge: Knowledge) -> str:
-    """Return why the newest content is not served, or why there is none; empty where all is well."""
-    health = knowledge.health()
-    if health.cluster:
-        return f"the search cluster: {health.cluster}"
-    return health.degraded or ("" if len(knowledge.snapshot.library) else "there are no entries")
