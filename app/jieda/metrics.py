@@ -23,9 +23,9 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 @dataclass(frozen=True, slots=True)
-class ServedState:
-    """The state at the time of a request. `age`: seconds since the generation was built; `builds` took `build_seconds`
-    together. Votes are stored on disk, for all workers and across restarts."""
+class ServedState(Collector):
+    """Figures that are read at the time of a request, and are equal in all workers. `age`: seconds since the generation
+    was built; `builds` took `build_seconds` together. Votes are stored on disk, for all workers and across restarts."""
 
     entries: int
     degraded: bool
@@ -35,6 +35,29 @@ class ServedState:
     builds: int = 0
     build_seconds: float = 0.0
     votes: Sequence[VoteCount] = ()
+
+    def collect(self) -> Iterator[Metric]:
+        version = "Always 1; the label says which version runs."
+        info = GaugeMetricFamily("jieda_info", version, labels=["version"])
+        info.add_metric([VERSION], 1)
+        yield info
+        yield GaugeMetricFamily("jieda_entries", "Entries served.", self.entries)
+        degraded = "1 while something keeps the newest content from being served."
+        yield GaugeMetricFamily("jieda_degraded", degraded, self.degraded)
+        if self.cluster is not None:
+            up = "1 while the search cluster answers the worker that is asked."
+            yield GaugeMetricFamily("jieda_search_cluster_up", up, not self.cluster)
+        age = "Time since the generation that is served was built."
+        yield GaugeMetricFamily("jieda_generation_age_seconds", age, self.age)
+        yield CounterMetricFamily("jieda_builds", "Generations built since the builder started.", self.builds)
+        yield CounterMetricFamily("jieda_build_seconds", "Time that these builds took.", self.build_seconds)
+        votes = CounterMetricFamily(
+            "jieda_votes", "What readers said to “Did this solve it?”.", labels=["entry", "lang", "solved"]
+        )
+        for vote in self.votes:
+            votes.add_metric([vote.entry, vote.lang, "yes"], vote.solved)
+            votes.add_metric([vote.entry, vote.lang, "no"], vote.unsolved)
+        yield votes
 
 
 COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
@@ -103,41 +126,8 @@ class Metrics:
     def expose(self, state: ServedState) -> bytes:
         """Return all figures in the text format, of all workers that share a directory, and the current state."""
         counted = CollectorRegistry()
-        counted.register(_StateCollector(state))
+        counted.register(state)
         if DIRECTORY_VARIABLE not in os.environ:
             return generate_latest(self.registry) + generate_latest(counted)
         MultiProcessCollector(counted)  # type: ignore[no-untyped-call] # the library has no annotation there
         return generate_latest(counted)
-
-
-@dataclass(frozen=True, slots=True)
-class _StateCollector(Collector):
-    """Collects the figures that are read at the time of a request, and are equal in all workers."""
-
-    state: ServedState
-
-    def collect(self) -> Iterator[Metric]:
-        state = self.state
-        version = "Always 1; the label says which version runs."
-        info = GaugeMetricFamily("jieda_info", version, labels=["version"])
-        info.add_metric([VERSION], 1)
-        yield info
-        yield GaugeMetricFamily("jieda_entries", "Entries served.", state.entries)
-        degraded = "1 while something keeps the newest content from being served."
-        yield GaugeMetricFamily("jieda_degraded", degraded, state.degraded)
-        if state.cluster is not None:
-            up = "1 while the search cluster answers the worker that is asked."
-            yield GaugeMetricFamily("jieda_search_cluster_up", up, not state.cluster)
-        age = "Time since the generation that is served was built."
-        yield GaugeMetricFamily("jieda_generation_age_seconds", age, state.age)
-        yield CounterMetricFamily(
-            "jieda_builds", "Generations built since the builder started.", state.builds
-        )
-        yield CounterMetricFamily("jieda_build_seconds", "Time that these builds took.", state.build_seconds)
-        votes = CounterMetricFamily(
-            "jieda_votes", "What readers said to “Did this solve it?”.", labels=["entry", "lang", "solved"]
-        )
-        for vote in state.votes:
-            votes.add_metric([vote.entry, vote.lang, "yes"], vote.solved)
-            votes.add_metric([vote.entry, vote.lang, "no"], vote.unsolved)
-        yield votes
