@@ -75,7 +75,7 @@ def reading(source: Path, folder: Path) -> Iterator[Judged]:
                 body = MARKDOWN.sub(r"\\\1", paragraph["context"])
                 _write(folder / lang / f"{entry}.md", _page(f"{title} {number}", body, lang))
                 for asked in paragraph["qas"]:
-                    yield Judged(asked["id"], "question", lang, asked["question"], (entry,), cross=True)
+                    yield Judged(asked["id"], "question", lang, asked["question"], (entry,))
 
 
 def _page(title: str, body: str, lang: Language) -> str:
@@ -158,7 +158,7 @@ def beds(
     list(reading(source, folder / "mixed"))
     with_reading(folder / "mixed")
     yield Bed("mixed: reading", folder / "mixed", questions)
-    yield Bed("mixed: stripped", folder / "mixed", tuple(replace(one, cross=False) for one in asked))
+    yield Bed("mixed: stripped", folder / "mixed", tuple(asked))
 
 
 def _write(path: Path, text: str) -> None:

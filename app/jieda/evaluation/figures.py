@@ -48,8 +48,6 @@ class Judged:
     """`en`, `zh` or `mixed`."""
     query: str
     expected: tuple[str, ...]
-    cross: bool = False
-    """Whether the query is also measured across languages, with the editions in its own language hidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +76,7 @@ def read_judged(path: Path) -> tuple[Judged, ...]:
         try:
             one = json.loads(line)
             name, kind, lang, query = (str(one[field]) for field in ("id", "kind", "lang", "query"))
-            expected, cross = tuple(one["expected"]), bool(one.get("cross", False))
-            judged.append(Judged(name, kind, lang, query, expected, cross))
+            judged.append(Judged(name, kind, lang, query, tuple(one["expected"])))
         except (ValueError, KeyError, TypeError) as error:
             message = f"is not a judged query ({{id, kind, lang, query, expected}}): {error!r}"
             raise JiedaError(f"{path}:{number}: {message}") from error
