@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from jieda.cli.asking import ask, lang_option, local_client
+from jieda.cli.asking import ask, client_of, lang_option
 from jieda.cli.running import FORMATS, content_option, run, url_option
 from jieda.cli.tail import Tail
 from jieda.client.local import Local
@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         raise click.UsageError("--explain cannot be combined with --format or --url")
     where = name or ("" if str(file) == "-" else str(file))
     options = DiagnoseOptions(lang, framework, form, where, explain)
-    client = Remote.at(url) if url else local_client(directories)
+    client = client_of(url, directories)
     if isinstance(client, Remote):
         log = read_log(file, SEARCHED)
         _refuse_empty(len(log))

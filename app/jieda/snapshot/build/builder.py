@@ -15,7 +15,7 @@ from jieda.content.read.corpus import draft_files
 from jieda.content.read.directory import KnownFile, Reading
 from jieda.content.read.gather import Vocabulary, in_order, make_vocabulary
 from jieda.content.read.state import ContentState, advance
-from jieda.disk import make_room
+from jieda.disk import make_room, set_aside
 from jieda.entry import Problem
 from jieda.errors import ContentError
 from jieda.search.meaning.embedder import NotEmbedded
@@ -42,7 +42,6 @@ from jieda.snapshot.store.facts import (
     FactStore,
     FactsUnreadable,
     code_version,
-    discard_facts,
     fact_key,
 )
 from jieda.snapshot.store.generation import (
@@ -264,7 +263,8 @@ class Builder:
         if self._tools is not None:
             self._tools.resources.facts.close()
         if damaged:
-            discard_facts(self._data)
+            for path in self._data.glob(f"{FILE_NAME}*"):  # with its log
+                set_aside(path)
         self._tools = self._last = None
 
     def _pause(self) -> None:

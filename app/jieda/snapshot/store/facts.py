@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jieda.disk import identity, make_room, set_aside
+from jieda.disk import identity, make_room
 from jieda.places import PACKAGE
 
 VERSION = "1"
@@ -84,12 +84,6 @@ def fact_key(kind: str, *parts: str | bytes) -> bytes:
         encoded = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
         total.update(b"%d:" % len(encoded) + encoded)
     return total.digest()
-
-
-def discard_facts(data: Path) -> None:
-    """Remove a damaged store with its log. Raises OSError."""
-    for path in data.glob(f"{FILE_NAME}*"):
-        set_aside(path)
 
 
 class FactStore:
