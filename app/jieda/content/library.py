@@ -28,8 +28,9 @@ class Library(Catalog):
     """All entries of the content directories, without drafts and files that cannot be served. Safe to share
     between threads.
 
-    `ask` queries the tables of its catalog. `summary`, `read_entry` and `read_samples` read one entry by its id;
-    `changes` reads the changes of one edition, latest first, none without a git repository.
+    `ask` queries the tables of its catalog. `summary`, `read_entry` and `read_samples` read one entry by its id; the
+    first two raise KeyError for an unknown one. `changes` reads the changes of one edition, latest first, none without
+    a git repository.
     """
 
     ask: Ask
@@ -53,7 +54,6 @@ class Library(Catalog):
 
     def __post_init__(self) -> None:
         super().__init__(self.ask, self.summary)
-        self._recent: ByteCache[str, Entry] = ByteCache(RECENT_CHARACTERS, _count_characters)
         self.entries: Mapping[str, Entry] = _Entries(self)
         self.taxonomy, self.glossary = self.vocabulary.taxonomy, self.vocabulary.glossary
         self.dictionary = self.vocabulary.dictionary
@@ -64,11 +64,6 @@ class Library(Catalog):
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    def entry(self, entry_id: str) -> Entry | None:
-        if entry_id not in self:
-            return None
-        return self._recent.get(entry_id, lambda: self.read_entry(entry_id))
 
     @cached_property
     def open_problems(self) -> tuple[Problem, ...]:
@@ -116,16 +111,14 @@ class Library(Catalog):
 
 
 class _Entries(Mapping[str, Entry]):
-    """The entries of a library as a mapping that reads each on access."""
+    """The entries of a library as a mapping that reads each on access and keeps those read last."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
+        self._recent: ByteCache[str, Entry] = ByteCache(RECENT_CHARACTERS, _count_characters)
 
     def __getitem__(self, entry_id: str) -> Entry:
-        entry = self._library.entry(entry_id)
-        if entry is None:
-            raise KeyError(entry_id)
-        return entry
+        return self._recent.get(entry_id, lambda: self._library.read_entry(entry_id))
 
     def __contains__(self, entry_id: object) -> bool:
         return entry_id in self._library

@@ -272,7 +272,7 @@ def with_entry(
 ) -> Diagnoser:
     """Return a diagnoser that knows one entry as `library` has it, if at all, with its `samples` and signature
     `counts`."""
-    known, entry = diagnoser.known, library.entry(entry_id)
+    known, entry = diagnoser.known, library.entries.get(entry_id)
     signatures = {each: of for each, of in known.signatures.items() if each != entry_id}
     logs = {each: of for each, of in known.samples.items() if each != entry_id}
     counted: dict[str, int] = {}

@@ -38,7 +38,7 @@ def search_data(library: Library, analyzer: Analyzer, glossary: Glossary) -> dic
     terms: dict[str, list[int]] = defaultdict(list)
     keys: dict[str, int] = {}
     stems: dict[str, str] = {}
-    for number, entry in enumerate(filter(None, map(library.entry, library.ids))):
+    for number, entry in enumerate(library.entries.values()):
         entries.append([entry.id, entry.framework, _displayed_texts(entry)])
         document = document_of(entry, analyzer, glossary, library.taxonomy)
         for term, frequency in WEIGHTING.frequencies(document.zones).items():

@@ -109,7 +109,7 @@ class QueryRank:
 
 def diagnoser_with(snapshot: Snapshot, material: LoadedContent, library: Library, draft: Draft) -> Diagnoser:
     """Return the diagnoser with a draft in place; `library` has the draft as an entry if it can be served."""
-    entry, entry_id, sample = library.entry(draft.id), draft.id, draft.sample
+    entry, entry_id, sample = library.entries.get(draft.id), draft.id, draft.sample
     served = snapshot.diagnoser
     if entry is None:
         return with_entry(served, library, entry_id, (), ())
@@ -227,7 +227,7 @@ def review_at(snapshot: Snapshot, desk: Desk, draft: Draft, log: str, lang: Lang
     checked = check(material, edited, draft)
     shown = draft.shown()
     library = material.loaded.with_entry(draft.id, shown.sources(directory, now), sample).library()
-    entry = library.entry(draft.id)
+    entry = library.entries.get(draft.id)
     ranks = rank(snapshot, entry, lang) if entry else ()
     searcher = snapshot.searcher
     tried = None

@@ -228,4 +228,4 @@ def choose_example(library: Library) -> Entry | None:
     """Return an error entry with a sample if there is one, otherwise any entry."""
     sampled = map(library.summary, sorted(library.sampled))
     errors = (each.id for each in sampled if each.kind is Kind.ERROR)
-    return next(map(library.entry, chain(errors, sorted(library.sampled), library.ids)), None)
+    return next(map(library.entries.get, chain(errors, sorted(library.sampled), library.ids)), None)

@@ -29,7 +29,7 @@ def feed(context: PageContext) -> str:
     lang = context.lang
     held = context.library.published(lang)[:ITEMS]
     latest = held[0].editions[lang].updated if held else date(1970, 1, 1)
-    whole = (context.library.entry(each.id) for each in held)
+    whole = (context.library.entries[each.id] for each in held)
     return context.site.renderer.render(
         "feed.xml",
         lang,
@@ -39,7 +39,7 @@ def feed(context: PageContext) -> str:
         url=context.urls.absolute(context.urls.feed(lang)),
         home=context.urls.absolute(context.urls.home(lang)),
         updated=MIDNIGHT.format(latest),
-        items=[_item(context, entry, entry.editions[lang]) for entry in whole if entry],
+        items=[_item(context, entry, entry.editions[lang]) for entry in whole],
     )
 
 
@@ -160,8 +160,7 @@ def llms_full(context: PageContext, part: int) -> str:
     ids = library.ids[(part - 1) * ENTRIES_A_PART : part * ENTRIES_A_PART]
     whole = {
         each.id: reading_form(each.edition(context.lang), each.validity, context.t).rstrip()
-        for each in map(library.entry, ids)
-        if each
+        for each in map(library.entries.__getitem__, ids)
     }
     fence = derived_fence("\n".join(whole.values()))
     told = context.t("llms.fence", opening=f"<entry {fence.mark} …>", closing=fence.closing)

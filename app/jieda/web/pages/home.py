@@ -75,7 +75,7 @@ def _typical_questions(context: PageContext) -> Iterator[str]:
     """Yield one question per kind, from different frameworks where possible."""
     library, used = context.library, set[str]()
     step = -(-len(library.ids) // EXAMPLE_SOURCES) or 1
-    entries = list(filter(None, map(library.entry, library.ids[::step])))
+    entries = [library.entries[each] for each in library.ids[::step]]
     for kind in Kind:
         fitting = [
             (entry.framework in used, abs(_columns(alias) - EXAMPLE), alias, entry.framework)
