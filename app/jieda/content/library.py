@@ -1,13 +1,13 @@
 """The library: all entries, cross-checked and immutable. Only summaries are held; entries are read on demand."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from jieda.byte_cache import ByteCache
-from jieda.content.catalog import Ask, Catalog
+from jieda.content.catalog import Ask, Catalog, OnDemand
 from jieda.content.read.directory import BRAND
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.history import Change
@@ -54,7 +54,10 @@ class Library(Catalog):
 
     def __post_init__(self) -> None:
         super().__init__(self.ask, self.summary)
-        self.entries: Mapping[str, Entry] = _Entries(self)
+        recent: ByteCache[str, Entry] = ByteCache(RECENT_CHARACTERS, _count_characters)
+        read = self.read_entry
+        self.entries = OnDemand(self.ids, lambda each: recent.get(each, lambda: read(each)))
+        """Each is read on access, and those read last are kept."""
         self.taxonomy, self.glossary = self.vocabulary.taxonomy, self.vocabulary.glossary
         self.dictionary = self.vocabulary.dictionary
         self.log_knowledge, self.site = self.vocabulary.logs, self.vocabulary.site
@@ -108,26 +111,6 @@ class Library(Catalog):
         named = self.summary(entry_id).related
         most = max(0, MOST_NEIGHBORS - len(named))
         return (*map(self.summary, named), *self.alike(entry_id, most, named))
-
-
-class _Entries(Mapping[str, Entry]):
-    """The entries of a library as a mapping that reads each on access and keeps those read last."""
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._recent: ByteCache[str, Entry] = ByteCache(RECENT_CHARACTERS, _count_characters)
-
-    def __getitem__(self, entry_id: str) -> Entry:
-        return self._recent.get(entry_id, lambda: self._library.read_entry(entry_id))
-
-    def __contains__(self, entry_id: object) -> bool:
-        return entry_id in self._library
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._library.ids)
-
-    def __len__(self) -> int:
-        return len(self._library)
 
 
 def _count_characters(entry: Entry) -> int:

@@ -2,11 +2,12 @@
 
 import hashlib
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
+from jieda.content.catalog import OnDemand
 from jieda.content.read.directory import KnownFile, Reading, content_hash
 from jieda.disk import make_room, read_plain, write_aside
 from jieda.search.completion import (
@@ -116,7 +117,8 @@ class Publication:
         changed: Collection[str] = rows.keys()
         if before:
             changed = {e for e in self._fresh if e not in old or old[e].indexed != rows[e].indexed}
-        documents, engine = _Documents(self._resources, rows), self._resources.analyzers.engine
+        documents = OnDemand(rows, partial(_read_document, self._resources, rows))
+        engine = self._resources.analyzers.engine
         if engine is None:
             update_index(target, before, documents, changed, self._removed)
         else:
@@ -195,23 +197,11 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
     return replace(made, diagnosis_terms=from_json(diagnosis, dict[str, int]))
 
 
-class _Documents(Mapping[str, Document]):
-    """Documents by id, each read from the facts on access and not cached."""
-
-    def __init__(self, resources: BuildResources, rows: Rows) -> None:
-        self._resources, self._rows = resources, rows
-
-    def __getitem__(self, entry_id: str) -> Document:
-        """Raises FactsUnreadable if a fact is missing."""
-        self._resources.pause()
-        row = self._rows[entry_id]
-        document, diagnosis, meaning = (self._resources.facts.get(key) for key in row.indexed)
-        if document is None or diagnosis is None or (row.meaning and meaning is None):
-            raise FactsUnreadable(f"the search document of {entry_id} is missing")
-        return document_from(document, diagnosis, meaning)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
+def _read_document(resources: BuildResources, rows: Rows, entry_id: str) -> Document:
+    """Read the document of an entry from the facts. Raises FactsUnreadable if one is missing."""
+    resources.pause()
+    row = rows[entry_id]
+    document, diagnosis, meaning = (resources.facts.get(key) for key in row.indexed)
+    if document is None or diagnosis is None or (row.meaning and meaning is None):
+        raise FactsUnreadable(f"the search document of {entry_id} is missing")
+    return document_from(document, diagnosis, meaning)
