@@ -154,12 +154,12 @@ class SearchAnswer:
     total: int
     hits: tuple[Hit, ...]
     facets: Mapping[str, tuple[FacetCount, ...]]
-    suggestions: tuple[Suggestion, ...]
-    correction: str
-    phrase_dropped: bool
-    weak: bool
+    suggestions: tuple[Suggestion, ...] = ()
+    correction: str = ""
+    phrase_dropped: bool = False
+    weak: bool = False
     """Whether no hit fits well."""
-    absent_words: tuple[str, ...]
+    absent_words: tuple[str, ...] = ()
     """Words of a question that no entry has in any form, filters aside."""
     operators: tuple[Operator, ...] = ()
     frameworks: tuple[str, ...] = ()

@@ -123,11 +123,6 @@ def _all_that_pass(library: Library, request: SearchRequest) -> SearchAnswer:
         total=len(found),
         hits=tuple(_hit(library.entries[each.id], request.lang) for each in shown),
         facets={facet: _counts(library, request.filters, facet) for facet in FACETS},
-        suggestions=(),
-        correction="",
-        phrase_dropped=False,
-        weak=False,
-        absent_words=(),
     )
 
 
