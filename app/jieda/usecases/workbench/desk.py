@@ -279,7 +279,7 @@ def error_draft(
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFiles:
     """The files were written, and committed unless git refused it for `reason`; `commit` is the commit's name."""
 
     files: tuple[str, ...]
@@ -307,7 +307,7 @@ def patch(desk: Desk, draft: Draft) -> str:
 
 def write(
     desk: Desk, draft: Draft, expected: Mapping[Language, frozenset[str]], author: Author, message: str
-) -> Written | Conflict:
+) -> WrittenFiles | Conflict:
     """Write the files of a draft without unserved problems, and commit them. `expected`: by language, the digests that
     the current file may have: as it was opened, or as the author has seen it since; the empty digest means no file.
 
@@ -326,8 +326,8 @@ def write(
             place.write(files)
             try:
                 done = commit(directory, tuple(files), author, message or f"Write {draft.id}")
-                return Written(tuple(files), commit=done)
+                return WrittenFiles(tuple(files), commit=done)
             except GitError as error:
-                return Written(tuple(files), reason=str(error))
+                return WrittenFiles(tuple(files), reason=str(error))
     held = desk.open(draft.id)
     return Conflict({lang: held.get(lang, OpenedEdition("", "")) for lang in moved})

@@ -22,7 +22,7 @@ from jieda.usecases.workbench.desk import (
     Conflict,
     Draft,
     OpenedEdition,
-    Written,
+    WrittenFiles,
     agreed,
     empty_draft,
     error_draft,
@@ -213,7 +213,7 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
     return await reopen(request, context, form, done)
 
 
-async def reopen(request: Request, context: PageContext, form: Form, done: Written) -> Response:
+async def reopen(request: Request, context: PageContext, form: Form, done: WrittenFiles) -> Response:
     """Show the page after files were written: have all workers serve them, and reopen the entry from disk."""
     reason = await serve_written(context)
     editions = await context.site.service.offload(lambda: context.site.desk.open(form.id))
