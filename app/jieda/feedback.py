@@ -200,10 +200,7 @@ class FeedbackUnusable(RequestError):
 
     def __init__(self, reason: str, *, damaged: bool = False) -> None:
         super().__init__()
-        self.reason, self.damaged = reason, damaged
-
-    def __str__(self) -> str:
-        return self.reason
+        self.args, self.damaged = (reason,), damaged
 
 
 @dataclass(frozen=True, slots=True)
