@@ -50,6 +50,31 @@ def test_lines_keep_their_numbers_and_the_first_root_failure_is_read_wherever_it
     assert bool(found.parts) is (len(text.encode()) > LIMIT)
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "declared", "read"),
+    [
+        ("错误：磁盘空间不足，拒绝接收", "gb18030", "utf-8", "错误：磁盘空间不足，拒绝接收"),
+        ("錯誤：磁碟空間不足", "big5", "big5", "錯誤：磁碟空間不足"),
+        ("Größe überschritten, naïve", "latin-1", "utf-8", "Gr��e �berschritten, na�ve"),
+        ("\x80错误：磁盘空间不足", "utf-8", "utf-8", "\x80错误：磁盘空间不足"),
+    ],
+)
+def test_the_encoding_is_told_by_the_first_text_that_is_not_ascii(
+    text: str, encoding: str, declared: str, read: str
+) -> None:
+    window = LogWindow(LIMIT, FORMATS, declared)
+    raw = b"starting\n" * 9 + text.encode(encoding)
+    for start in (0, 20):
+        window.feed(raw[start : start + 20] if not start else raw[start:])
+    assert window.extract().text.endswith(f"starting\n{read}")
+
+
+def test_a_broken_byte_of_utf8_makes_no_other_encoding_of_it() -> None:
+    window = LogWindow(LIMIT, FORMATS)
+    window.feed("错误：磁盘空间不足\n".encode()[1:] * 2 + b"\xb4\xed")
+    assert "��误：磁盘空间不足\n" in window.extract().text
+
+
 def test_without_a_failure_all_that_is_read_is_the_end_and_a_log_without_lines_is_none_the_less_read() -> (
     None
 ):

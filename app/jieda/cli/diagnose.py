@@ -18,7 +18,8 @@ from jieda.client.remote import Remote
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import Translations
-from jieda.log.lines import SEARCHED, is_binary, unpacker_of, utf8_of
+from jieda.log.encoding import Utf8Writer, is_binary, unpacker_of
+from jieda.log.lines import SEARCHED
 from jieda.presentation.annotations import FORMS
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_evidence, as_text
 from jieda.usecases.diagnose import diagnose_log, window
@@ -97,7 +98,7 @@ def _refuse_empty(size: int) -> None:
 
 
 def read_chunks(file: Path) -> Iterator[bytes]:
-    """Yield the log in chunks, UTF-16 as UTF-8. Raises click.FileError, click.UsageError."""
+    """Yield the log in chunks, as UTF-8. Raises click.FileError, click.UsageError."""
     if str(file) == "-" and sys.stdin.isatty():
         click.echo("Paste the log, then press Ctrl-D.", err=True)
     try:
@@ -106,7 +107,7 @@ def read_chunks(file: Path) -> Iterator[bytes]:
             for chunk in iter(partial(opened.read, CHUNK), b""):
                 if rewrite is None:
                     _refuse_unreadable(chunk)
-                    rewrite = utf8_of(chunk)
+                    rewrite = Utf8Writer()
                 yield rewrite(chunk)
     except OSError as error:
         raise _Unreadable(str(file), error.strerror or str(error)) from error

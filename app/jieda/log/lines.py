@@ -4,13 +4,13 @@ and reduces a log of any size, as it arrives, to its end and the surroundings of
 Everything here is linear in the length of the text and accepts any string.
 """
 
-import codecs
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from jieda.log.encoding import Utf8Writer
 from jieda.log.formats import Formats, LineKind, read_lines
 from jieda.signature import LONGEST_SURE
 
@@ -18,8 +18,6 @@ PIECE = 2000
 """Longer lines are cut into pieces of this many characters, so that no pattern ever runs on an endless line."""
 OVERLAP = LONGEST_SURE
 """Characters that neighboring pieces share: a shorter message is whole in one of them."""
-BEGINNING = 1 << 12
-"""Bytes by which text is told from other files."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])")
 # Color codes that lost their escape character, as in many bug reports.
@@ -32,17 +30,6 @@ _TQDM = re.compile(r"\d%\|[^|]{0,400}\|")
 _DECORATION = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "^~`│╭╰╮╯─=*_-"
 _AFTER = " \t│"
 _TAKEN_APART = re.compile(r"\r|\\n|%\|")
-
-_UNPACKERS = {
-    b"\x1f\x8b": "zcat",
-    b"BZh": "bzcat",
-    b"\xfd7zXZ": "xzcat",
-    b"\x28\xb5\x2f\xfd": "zstdcat",
-    b"PK\x03\x04": "unzip -p",
-}
-_WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
-_NO_TEXT = bytes(set(range(32)) - set(b"\0\a\b\t\n\f\r\x1b"))
-_MOST_NO_TEXT = 0.02  # the share of control bytes that text may have; binaries have 4 to 15 hundredths
 
 _PROCESS = re.compile(r"[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80})")
 _MOST_PREFIXES = 8
@@ -76,26 +63,6 @@ class _PrintedText(NamedTuple):
     source: str
     text: int
     times: int
-
-
-def unpacker_of(beginning: bytes) -> str:
-    """Return the program that decompresses a file that begins so; empty if the file is not compressed."""
-    return next((program for magic, program in _UNPACKERS.items() if beginning.startswith(magic)), "")
-
-
-def is_binary(beginning: bytes) -> bool:
-    """Return whether a file that begins so is no text, in any encoding."""
-    head = beginning[:BEGINNING]
-    controls = len(head) - len(head.translate(None, _NO_TEXT))
-    return controls > _MOST_NO_TEXT * len(head) and not head.startswith(_WIDE)
-
-
-def utf8_of(beginning: bytes) -> Callable[[bytes], bytes]:
-    """Return what rewrites each block of a log that begins so: UTF-16, as PowerShell writes it, becomes UTF-8."""
-    if not beginning.startswith(_WIDE):
-        return bytes
-    decoder = codecs.getincrementaldecoder("utf-16")("replace")
-    return lambda block: decoder.decode(block).encode()
 
 
 def physical_lines(text: str) -> list[str]:
@@ -289,10 +256,10 @@ class LogWindow:
     Lines end with `\\n`, in any encoding that writes it as one byte, or in UTF-16 with its mark.
     """
 
-    def __init__(self, limit: int, formats: Formats) -> None:
+    def __init__(self, limit: int, formats: Formats, encoding: str = "utf-8") -> None:
         self.size = 0
-        """Bytes read so far, UTF-16 as UTF-8."""
-        self._utf8: Callable[[bytes], bytes] | None = None
+        """Bytes read so far, as UTF-8."""
+        self._utf8 = Utf8Writer(encoding)
         self._limit = limit
         self._formats = formats
         self._words = tuple(word.encode() for word in formats.failure_words)
@@ -307,7 +274,6 @@ class LogWindow:
 
     def feed(self, block: bytes) -> None:
         """Read the next bytes, the first two at once; larger blocks cost less work."""
-        self._utf8 = self._utf8 or utf8_of(block)
         block = self._utf8(block)
         self._held += block
         self.size += len(block)
@@ -318,12 +284,10 @@ class LogWindow:
         if len(self._held) > 2 * self._limit:
             self._cut(len(self._held) - self._limit)
 
-    def extract(self, encoding: str = "utf-8") -> LogExtract:
-        """Return the extract of all bytes read; UTF-16 need not be declared. Call it once."""
-        if self._utf8 is not bytes:
-            encoding = "utf-8"
+    def extract(self) -> LogExtract:
+        """Return the extract of all bytes read. Call it once."""
         if self.size <= self._limit:
-            return LogExtract(self._held.decode(encoding, "replace"))
+            return LogExtract(self._held.decode("utf-8", "replace"))
         least = len(self._held) - self._limit
         # The surroundings of the first failure take part of the limit.
         room = self._limit // 8 + len("\n".join(("", *GAP, "")))
@@ -331,10 +295,10 @@ class LogWindow:
         end = self._held.rstrip(b"\n")
         tail = (self._lines_gone + 1, self._lines_gone + 1 + end.count(b"\n"))
         if not self._head:
-            return LogExtract(end.decode(encoding, "replace"), (tail,))
+            return LogExtract(end.decode("utf-8", "replace"), (tail,))
         head = (self._head_line, self._head_line + self._head.count(b"\n"))
         gap = "\n".join(("", *GAP, ""))
-        text = self._head.decode(encoding, "replace") + gap + end.decode(encoding, "replace")
+        text = self._head.decode("utf-8", "replace") + gap + end.decode("utf-8", "replace")
         return LogExtract(text, (head, tail))
 
     def _cut(self, least: int) -> None:

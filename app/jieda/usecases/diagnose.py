@@ -100,9 +100,9 @@ async def turn(service: Service, size: int) -> AsyncIterator[None]:
 BLOCK = 1 << 20
 
 
-def window(service: Service) -> LogWindow:
+def window(service: Service, encoding: str = "utf-8") -> LogWindow:
     """Return a window that takes a log of any size, with the current formats."""
-    return LogWindow(service.settings.max_log_bytes, service.current().diagnoser.formats)
+    return LogWindow(service.settings.max_log_bytes, service.current().diagnoser.formats, encoding)
 
 
 def extracted(service: Service, text: str) -> LogExtract:

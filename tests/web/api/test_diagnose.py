@@ -207,6 +207,8 @@ def test_a_log_is_read_in_the_encoding_that_it_names(client: httpx.Client) -> No
         post(client, content=text.encode("gbk"), headers=headers).json()["errors"][-1]["message"]
         == "显存不足"
     )
+    unnamed = post(client, content=text.encode("gbk")).json()
+    assert unnamed["errors"][-1]["message"] == "显存不足", "as Windows in Chinese writes it"
     as_json = json.dumps({"text": text}, ensure_ascii=False).encode("gbk")
     named = {"Content-Type": "application/json; charset=GBK"}
     assert post(client, content=as_json, headers=named).json()["errors"][-1]["message"] == "显存不足"

@@ -10,7 +10,8 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from jieda.log.lines import BEGINNING, SEARCHED, LogExtract, is_binary, unpacker_of
+from jieda.log.encoding import BEGINNING, is_binary, unpacker_of
+from jieda.log.lines import SEARCHED, LogExtract
 from jieda.usecases.diagnose import extracted, window
 from jieda.usecases.service import Service
 from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, suggest_names
@@ -70,7 +71,7 @@ async def read_log(
 
 async def _read_raw(request: Request, service: Service, encoding: str) -> LogExtract:
     """Extract a raw log while it arrives, chunk by chunk. Raises as `read_log` does."""
-    taken, waiting = window(service), bytearray()
+    taken, waiting = window(service, encoding), bytearray()
     most = max(SEARCHED, service.settings.max_log_bytes)
 
     async def take(chunk: bytes) -> None:
@@ -85,7 +86,7 @@ async def _read_raw(request: Request, service: Service, encoding: str) -> LogExt
     taken.feed(bytes(waiting))
     if not taken.size:
         raise bad_body("problem.field.empty")
-    return await service.offload(partial(taken.extract, encoding))
+    return await service.offload(taken.extract)
 
 
 def _encoding(content_type: str) -> str:
