@@ -1,6 +1,7 @@
 """What content directories become: served, left out, overridden, reported."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -354,7 +355,13 @@ def test_a_broken_shared_file_says_where_and_why(
 
 
 def test_without_any_taxonomy_nothing_is_loaded(tmp_path: Path) -> None:
-    with pytest.raises(ContentError, match=r"taxonomy\.yaml:1: is missing"):
+    with pytest.raises(ContentError, match=r"taxonomy\.yaml:1: is missing$"):
+        load_checked(tmp_path)
+
+
+def test_the_folder_around_the_content_is_told_from_it(tmp_path: Path) -> None:
+    content = write(tmp_path / "content", {})
+    with pytest.raises(ContentError, match=rf"is missing; is {re.escape(str(content))} meant"):
         load_checked(tmp_path)
 
 
