@@ -69,6 +69,15 @@ def test_the_encoding_is_told_by_the_first_text_that_is_not_ascii(
     assert window.extract().text.endswith(f"starting\n{read}")
 
 
+@pytest.mark.parametrize("cut", range(1, 9))
+def test_utf8_is_told_wherever_a_block_ends(cut: int) -> None:
+    window = LogWindow(LIMIT, FORMATS)
+    raw = "错误：磁盘空间不足".encode()
+    window.feed(b"starting\n" + raw[:cut])
+    window.feed(raw[cut:])
+    assert window.extract().text == "starting\n错误：磁盘空间不足"
+
+
 def test_a_broken_byte_of_utf8_makes_no_other_encoding_of_it() -> None:
     window = LogWindow(LIMIT, FORMATS)
     window.feed("错误：磁盘空间不足\n".encode()[1:] * 2 + b"\xb4\xed")

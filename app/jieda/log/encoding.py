@@ -58,7 +58,7 @@ def _encoding_of(block: bytes, declared: str) -> str:
     no UTF-8; in Latin-1 they stand alone."""
     if block.startswith(_WIDE):
         return "utf-16"
-    read = block.decode("utf-8", "replace")
+    read, _ = codecs.utf_8_decode(block, "replace")  # without a character whose end is in the next block
     lost = read.count("\ufffd")
     is_utf8 = len(read) - len(read.encode("ascii", "ignore")) >= 2 * lost
     if declared != "utf-8" or is_utf8:
