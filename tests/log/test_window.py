@@ -72,10 +72,10 @@ def test_the_encoding_is_told_by_the_first_text_that_is_not_ascii(
 @pytest.mark.parametrize("cut", range(1, 9))
 def test_utf8_is_told_wherever_a_block_ends(cut: int) -> None:
     window = LogWindow(LIMIT, FORMATS)
-    raw = "错误：磁盘空间不足".encode()
+    raw = "存储空间不足".encode()
     window.feed(b"starting\n" + raw[:cut])
     window.feed(raw[cut:])
-    assert window.extract().text == "starting\n错误：磁盘空间不足"
+    assert window.extract().text == "starting\n存储空间不足"
 
 
 def test_a_broken_byte_of_utf8_makes_no_other_encoding_of_it() -> None:
