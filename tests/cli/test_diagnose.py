@@ -168,7 +168,7 @@ def test_a_server_gives_the_same_answer_and_exit_code_and_color_to_a_terminal_un
 def test_a_server_that_is_not_there_is_said_so(few: dict[str, str]) -> None:
     done = jieda("diagnose", "--url", "http://127.0.0.1:9", given=KNOWN, **few)
     assert done.returncode == 2
-    assert "did not answer" in done.stderr
+    assert "did not answer: Connection refused\n" in done.stderr
     assert "Traceback" not in done.stderr
 
 

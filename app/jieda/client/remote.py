@@ -115,8 +115,11 @@ class Remote:
                 return response.read().decode("utf-8", errors="replace"), response.headers
         except urllib.error.HTTPError as error:
             raise self._refused(error) from error
-        except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
-            raise RemoteError(f"{self.urls.base_url} did not answer: {error}") from error
+        except OSError as error:
+            # Of errors while connecting, the library wraps the one that says why.
+            reason = error.reason if isinstance(error, urllib.error.URLError) else error
+            said = getattr(reason, "strerror", None) or reason
+            raise RemoteError(f"{self.urls.base_url} did not answer: {said}") from error
 
     def _refused(self, error: urllib.error.HTTPError) -> RemoteError:
         said = f"{self.urls.base_url} answered {error.code} {error.reason}"
