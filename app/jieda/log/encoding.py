@@ -60,7 +60,7 @@ def _encoding_of(block: bytes, declared: str) -> str:
         return "utf-16"
     read, _ = codecs.utf_8_decode(block, "replace")  # without a character whose end is in the next block
     lost = read.count("\ufffd")
-    is_utf8 = len(read) - len(read.encode("ascii", "ignore")) >= 2 * lost
+    is_utf8 = len(read) - len(read.encode("ascii", "ignore")) >= 3 * lost  # twice as many are characters
     if declared != "utf-8" or is_utf8:
         return declared
     high = len(block) - len(block.translate(None, _NO_ASCII))
