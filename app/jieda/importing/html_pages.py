@@ -1,6 +1,7 @@
 """Converts HTML to Markdown with line origins: headings, paragraphs, lists, code, tables, `<details>` and links."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Mapping
 from html.parser import HTMLParser
 
@@ -209,9 +210,9 @@ class PageWriter(HTMLParser):
 def html_to_markdown(text: str) -> Lines:
     """Return the page as Markdown."""
     text = SIGN.sub("", text)
-    tables = (found.start() for found in DATA_TABLE.finditer(text))
-    places = {(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at) - 1) for at in tables}
-    writer = PageWriter(places)
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    tables = [(found.start(), bisect_right(starts, found.start())) for found in DATA_TABLE.finditer(text)]
+    writer = PageWriter({(line, at - starts[line - 1]) for at, line in tables})
     writer.feed(text)
     writer.close()
     writer.end_block()
