@@ -5,8 +5,10 @@ import json
 import os
 import pty
 import re
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,6 +172,21 @@ def test_a_server_that_is_not_there_is_said_so(few: dict[str, str]) -> None:
     assert done.returncode == 2
     assert "did not answer: Connection refused\n" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_something_else_than_a_web_server_is_said_so(few: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def greet() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
+
+        threading.Thread(target=greet, daemon=True).start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        done = jieda("diagnose", "--url", address, given=KNOWN, **few)
+    assert (done.returncode, done.stderr) == (2, f"Error: {address} did not answer as a web server does\n")
 
 
 def test_of_an_endless_log_the_end_is_read_and_bytes_that_are_no_text_are_no_obstacle(data: Path) -> None:

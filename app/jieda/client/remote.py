@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from email.message import Message
 from functools import partial
+from http.client import HTTPException
 from typing import Self, TypeVar
 from urllib.parse import urljoin
 
@@ -120,6 +121,8 @@ class Remote:
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
             said = getattr(reason, "strerror", None) or reason
             raise RemoteError(f"{self.urls.base_url} did not answer: {said}") from error
+        except HTTPException as error:
+            raise RemoteError(f"{self.urls.base_url} did not answer as a web server does") from error
 
     def _refused(self, error: urllib.error.HTTPError) -> RemoteError:
         said = f"{self.urls.base_url} answered {error.code} {error.reason}"
