@@ -76,7 +76,7 @@ def authorization_header(credentials: Credentials, scope: str, moment: str, cano
     for part in whole_scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")
     signature = hmac.digest(key, text.encode(), "sha256").hex()
-    names = canonical.split("\n")[-2]
+    names = canonical.split("\n")[-2]  # those of the headers, before the digest of the body
     scope_of_key = f"{credentials.key_id}/{whole_scope}"
     return f"{ALGORITHM} Credential={scope_of_key}, SignedHeaders={names}, Signature={signature}"
 

@@ -253,7 +253,7 @@ class LogExtract:
 class LogWindow:
     """Reads a log block by block and never holds more than about twice `limit` bytes of it.
 
-    Lines end with `\\n`, in any encoding that writes it as one byte, or in UTF-16 with its mark.
+    Lines end with `\\n`, in any encoding that `Utf8Writer` takes.
     """
 
     def __init__(self, limit: int, formats: Formats, encoding: str = "utf-8") -> None:

@@ -146,12 +146,12 @@ def _rich(kind: type, value: object) -> object:
 
 def read_entry(fact: Callable[[bytes], bytes | None], row: EntryRow) -> Entry:
     """Return a whole entry, read from its facts, with the paths and dates of its files, which these lack. Raises
-    RecordUnreadable, KeyError if its text is missing."""
+    RecordUnreadable, also if a text is missing."""
     editions: dict[Language, Edition] = {}
     for lang, key in row.editions.items():
         value = fact(key)
         if value is None:
-            raise KeyError(row.summary.id)
+            raise RecordUnreadable(f"a text of {row.summary.id} is missing")
         summary = row.summary.editions[lang]
         editions[lang] = replace(from_json(value, Edition), path=Path(summary.path), updated=summary.updated)
     return row.summary.entry(editions)
