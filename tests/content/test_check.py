@@ -1,6 +1,7 @@
 """`jieda check`, `sync` and `new`."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from click.testing import CliRunner, Result
 from jieda.cli.main import main
 from jieda.content.authoring.source_text import sync_twins
 from jieda.content.read.load import Loaded
-from jieda.entry import Problem
+from jieda.entry import Language, Problem
+from jieda.presentation.problem_text import problem_text
 
 from tests.support.server import COMMAND, environment
 from tests.support.small_content import TAXONOMY, edition, write
@@ -224,6 +226,10 @@ def test_each_rule_says_what_is_wrong(tmp_path: Path, files: dict[str, str | Non
     run = jieda("check", "--content", synced(tmp_path, wanted))
     assert run.exit_code == 1
     assert expected in run.stdout
+    # The system's own words stay as they are, and those of who imported the entry.
+    ours = [line for line in run.stdout.splitlines() if not re.search(": (unreadable|doubt): ", line)]
+    in_chinese = [problem_text(line.split(": ", 2)[2], Language.ZH, "terminal") for line in ours]
+    assert not [message for message in in_chinese if message.isascii()]
 
 
 @pytest.mark.parametrize("kind", ["error", "how-to", "concept"])

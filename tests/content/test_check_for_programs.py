@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jieda.content.check.findings import HINTS
 from jieda.content.check.rules import CORPUS_RULES, FILE_RULES, TWIN_RULES
+from jieda.entry import Language
+from jieda.locales.translations import Translations
 
 from tests.content.test_check import GOOD, jieda, synced
 from tests.content.test_moving import git
@@ -42,7 +43,7 @@ def test_json_says_where_how_bad_and_what_to_do(tmp_path: Path) -> None:
         "severity": "warning",
         "rule": "link",
         "message": "'gone.md': roll/gone does not exist",
-        "hint": HINTS["link"],
+        "hint": "Correct the address, or remove the link.",
         "draft": False,
     }
     assert (broken["file"], broken["severity"], broken["rule"]) == ("en/roll/none.md", "error", "yaml")
@@ -77,8 +78,55 @@ def test_every_rule_has_a_hint() -> None:
     calls = r'(?:[Pp]roblem|Complaint|UnservableError|_complain)\([^"]*?\d?, "([a-z-]+)", '
     named = set(re.findall(calls, sources)) | set(re.findall(r'\brule, message = "([a-z-]+)"', sources))
     named |= {*FILE_RULES, *TWIN_RULES, *CORPUS_RULES} | {"signature", "sample", "shared"}
-    assert named == HINTS.keys()
-    assert all(hint.endswith(".") for hint in HINTS.values())
+    for lang, catalog in Translations.load().catalogs.items():
+        hints = {
+            key.removeprefix("check.hint."): text for key, text in catalog.items() if "check.hint." in key
+        }
+        assert named == hints.keys()
+        assert all(hint.endswith("." if lang is Language.EN else "。") for hint in hints.values())
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "title: [",
+        "title: a: b",
+        "title: @a",
+        "title: [a\nkind: b",
+        "title: {a: b",
+        "title: 'a",
+        'title: "a\\q"',
+        " title: a\nkind: b",
+        "title: 'a' b",
+        "topics:\n- a\nb: c\n- d",
+        "title: |x\n  a",
+        "title: a\nkind\ntopics: b",
+        "title: - a",
+    ],
+)
+def test_what_the_parser_of_yaml_says_is_told_in_chinese(tmp_path: Path, front: str) -> None:
+    folder = synced(tmp_path, GOOD | {"en/roll/none.md": f"---\n{front}\n---\n"})
+    problem = data("--content", folder, "--lang", "zh")["problems"][0]
+    assert problem["rule"] == "yaml"
+    assert re.search(r"(缺|不能|应该|没有|对不上).*：请用空格缩进", problem["message"])
+
+
+def test_a_reader_of_chinese_is_told_in_chinese_which_commands_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = {"en/roll/d.md": edition("D", draft="true", topics="[x]")}
+    folder = synced(tmp_path, GOOD | BROKEN | draft)
+    path = folder / "zh/roll/a.md"
+    path.write_text(path.read_text(encoding="utf-8") + "\n改过。\n", encoding="utf-8")
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    run = jieda("check", "--content", folder)
+    assert "en/roll/link.md:13: link: 'gone.md'：roll/gone 不存在\n" in run.stdout
+    assert ": draft: unknown-tag: `topics`：分类表里没有 'x'" in run.stdout
+    assert "再运行 `jieda sync roll/a`" in run.stdout
+    assert run.stderr == "3 个条目，4 个语言版本：3 个文件里有 3 个问题；1 份草稿还有 1 处没写完\n"
+    told = data("--content", folder)["problems"]
+    assert not any(each["message"].isascii() or each["hint"].isascii() for each in told)
+    assert jieda("check", "--lang", "en", "--content", folder).stdout.isascii()
 
 
 # ---- --changed-since

@@ -1,22 +1,24 @@
 """`jieda check`: all content problems, for people, editors and continuous integration."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
+from jieda.cli.asking import lang_option
 from jieda.cli.running import content_option, print_json, run
 from jieda.content.check.everything import CheckReport, TriedAnswers, check_content, check_out
-from jieda.content.check.findings import HINTS
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language, Problem, printable
 from jieda.errors import ContentError
+from jieda.locales.translations import Translations
 from jieda.places import CONTENT
+from jieda.presentation.problem_text import problem_text
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings, content_directories
 from jieda.snapshot.knowledge import Knowledge
@@ -46,9 +48,16 @@ from jieda.usecases.judge import judge
     help="Check the content directories together with the entries that come with Jieda, as if theirs were the first"
     " directory.",
 )
+@lang_option("terminal", "messages")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(
-    *, directories: tuple[Path, ...], searches: bool, revision: str, shipped: bool, as_json: bool
+def command(  # noqa: PLR0913 - one parameter for each option
+    *,
+    directories: tuple[Path, ...],
+    searches: bool,
+    revision: str,
+    shipped: bool,
+    lang: Language,
+    as_json: bool,
 ) -> int:
     """Report the problems in the content as `path:line: rule: message`; exit with 1 if there are any.
 
@@ -60,20 +69,14 @@ def command(
     whole = len(report.problems)
     if revision:
         report = _answerable_for(report, chosen, revision, searches=searches)
+    telling = _Telling(report, lang, Translations.load().translator(lang))
     if as_json:
-        print_json(_as_data(report, chosen, revision))
+        print_json(telling.data(chosen, revision))
     else:
-        wrong = set(report.wrong)
-        for problem in report.problems:
-            click.echo(str(problem) if problem in wrong else _with_mark(problem, "draft"))
-        for note in report.notes:
-            click.echo(_with_mark(note, "note"))
-    click.echo(_summary(report, revision, whole - len(report.problems)), err=True)
+        for line in telling.lines():
+            click.echo(line)
+    click.echo(telling.summary(revision, whole - len(report.problems)), err=True)
     return 1 if report.wrong else 0
-
-
-def _with_mark(problem: Problem, mark: str) -> str:
-    return printable(f"{problem.path}:{problem.line}: {mark}: {problem.rule}: {problem.message}")
 
 
 def run_check(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
@@ -119,51 +122,77 @@ def _answerable_for(
         )
 
 
-def _summary(report: CheckReport, revision: str, older: int) -> str:
-    wrong = report.wrong
-    files = len({problem.path for problem in wrong})
-    found = f"{_count(len(wrong), 'problem')} in {_count(files, 'file')}" if files else "no problems"
-    since = f" since {revision}; {older} older ones are not shown" if revision else ""
-    left = len(report.problems) - len(wrong)
-    drafts = len({problem.path for problem in report.problems} & report.drafts)
-    lacking = f"; {_count(left, 'open point')} in {_count(drafts, 'draft')}" if left else ""
-    served = f"{_count(report.entries, 'entry')} in {_count(report.editions, 'edition')}"
-    return f"{served}: {found}{since}{lacking}"
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """A report in a language; `t` translates into it."""
 
+    report: CheckReport
+    lang: Language
+    t: Callable[..., str]
 
-def _count(count: int, what: str) -> str:
-    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-    return f"{count} {what if count == 1 else several}"
+    def lines(self) -> Iterator[str]:
+        """Yield the lines for the terminal."""
+        wrong = set(self.report.wrong)
+        for problem in self.report.problems:
+            yield self._line(problem, "" if problem in wrong else "draft: ")
+        for note in self.report.notes:
+            yield self._line(note, "note: ")
 
+    def _line(self, problem: Problem, mark: str) -> str:
+        return printable(f"{problem.path}:{problem.line}: {mark}{problem.rule}: {self._message(problem)}")
 
-def _as_data(report: CheckReport, directories: tuple[Path, ...], revision: str) -> dict[str, Any]:
-    return {
-        "entries": report.entries,
-        "editions": report.editions,
-        "changed_since": revision or None,
-        "problems": [_problem_data(each, directories, _severity(each, report)) for each in report.problems],
-        "notes": [_problem_data(each, directories, "note") for each in report.notes],
-    }
+    def _message(self, problem: Problem) -> str:
+        return problem_text(problem.message, self.lang, "terminal")
+
+    def summary(self, revision: str, older: int) -> str:
+        """Return what was found in one line; `older` problems from before `revision` were left out."""
+        report, wrong = self.report, self.report.wrong
+        found = self.t("check.none")
+        if wrong:
+            files = self._count("files", len({problem.path for problem in wrong}))
+            found = self.t("check.found", problems=self._count("problems", len(wrong)), files=files)
+        if revision:
+            found = self.t("check.since", found=found, revision=revision, older=older)
+        if left := len(report.problems) - len(wrong):
+            drafts = self._count("drafts", len({problem.path for problem in report.problems} & report.drafts))
+            found = self.t("check.lacking", found=found, points=self._count("points", left), drafts=drafts)
+        entries, editions = self._count("entries", report.entries), self._count("editions", report.editions)
+        return self.t("check.summary", entries=entries, editions=editions, found=found)
+
+    def _count(self, what: str, count: int) -> str:
+        return self.t(f"count.{what}", count=count)
+
+    def data(self, directories: tuple[Path, ...], revision: str) -> dict[str, Any]:
+        """Return the report for programs."""
+        report = self.report
+        return {
+            "entries": report.entries,
+            "editions": report.editions,
+            "changed_since": revision or None,
+            "problems": [
+                self._problem(each, directories, _severity(each, report)) for each in report.problems
+            ],
+            "notes": [self._problem(each, directories, "note") for each in report.notes],
+        }
+
+    def _problem(self, problem: Problem, directories: tuple[Path, ...], severity: str) -> dict[str, Any]:
+        holders = [each for each in directories if os.path.lexists(each / problem.path)]
+        return {
+            "file": problem.path,
+            "path": str((holders or directories)[-1] / problem.path),
+            "line": problem.line,
+            "severity": severity,
+            "rule": problem.rule,
+            "message": self._message(problem),
+            "hint": self.t(f"check.hint.{problem.rule}"),
+            "draft": problem.draft,
+        }
 
 
 def _severity(problem: Problem, report: CheckReport) -> str:
     if not problem.served:
         return "error"
     return "note" if problem.path in report.drafts else "warning"
-
-
-def _problem_data(problem: Problem, directories: tuple[Path, ...], severity: str) -> dict[str, Any]:
-    holders = [each for each in directories if os.path.lexists(each / problem.path)]
-    return {
-        "file": problem.path,
-        "path": str((holders or directories)[-1] / problem.path),
-        "line": problem.line,
-        "severity": severity,
-        "rule": problem.rule,
-        "message": problem.message,
-        "hint": HINTS.get(problem.rule, ""),
-        "draft": problem.draft,
-    }
 
 
 if __name__ == "__main__":

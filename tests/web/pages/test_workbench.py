@@ -419,5 +419,11 @@ def test_every_message_that_is_translated_is_one_that_the_check_says() -> None:
         "".join(path.read_text(encoding="utf-8") for path in modules).replace("{{", "{").replace("}}", "}")
     )
     told = json.loads((app / "locales/check.json").read_text(encoding="utf-8"))
-    pieces = {piece for each in told.values() for text in each for piece in re.split(r"%\d|[:;] ", text)}
+    pieces = {
+        piece
+        for place in ("terminal", "page")
+        for each in told[place].values()
+        for text in each
+        for piece in re.split(r"%\d|[:;] ", text)
+    }
     assert not {piece for piece in pieces if len(piece) > 10 and piece.strip() not in source}

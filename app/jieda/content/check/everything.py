@@ -81,8 +81,8 @@ def _general_fixes(corpus: Corpus) -> Iterator[Problem]:
             continue
         if all(each.fix_names_no_option for each in editions.values()):
             message = (
-                f"the fix names no option of {file.id.partition('/')[0]}: say `applies_anywhere: true` if it holds "
-                "for the logs of any program, `false` if not"
+                f"the fix names no option of {file.id.partition('/')[0]}: say `applies_anywhere: "
+                "true` if it holds for the logs of any program, `false` if not"
             )
             line = file.line("applies_to")
             yield Problem(file.where, line, "anywhere", message, served=True)

@@ -24,46 +24,6 @@ class RuleFinding:
     message: str
 
 
-HINTS: Mapping[str, str] = {
-    "anywhere": "Say in both editions whether the fix holds for the logs of any program.",
-    "body": "Write the answer below the front matter, under one of the section titles.",
-    "case": "Rename one of the two: some file systems cannot tell them apart.",
-    "contrast": "Use a darker colour for light pages, or a lighter one for dark pages.",
-    "doubt": "Check what the line says, correct the entry, then delete the line.",
-    "duplicate": "Join the two entries, or word the title or alias so that each entry has its own.",
-    "encoding": "Save the file as UTF-8, without control characters.",
-    "field": "See the table of fields in docs/content-format.md for what it must be.",
-    "fix": "Say in the fix itself what to change: it is shown without the rest of the page.",
-    "formerly": "Remove the old address from one of the entries, or from the one that has it as its own id.",
-    "front-matter": "Start the file with front matter between two lines of ---.",
-    "identifier": "Add what is missing to the other edition, or remove it from this one.",
-    "kind": "Add the field or section that an entry of this kind needs, or change its kind.",
-    "link": "Correct the address, or remove the link.",
-    "long-fix": "Say it shorter or in a table, and move versions, dates and reasons to Notes.",
-    "markdown": "Write it in Markdown that is shown as you mean it: docs/content-format.md says which.",
-    "own-words": "Word it as a reader would, or so that it differs from what other entries say.",
-    "place": "Move the file to where docs/content-format.md says that such files belong.",
-    "related": "Correct the id, or remove it.",
-    "repeated-word": "Join the two groups, or remove the word from one of them.",
-    "sample": "Add logs to the entry's folder in samples/, or a signature that finds those that are there.",
-    "section": "Use the section titles that docs/content-format.md lists, each once.",
-    "shared": "Say `confidence: likely` in the signature, or make it more specific.",
-    "signature": "Quote the line, keep something in it that only this failure prints, and try it on the samples.",
-    "size": "Make the file smaller, or divide the entry.",
-    "slug": "Rename the file: 1 to 80 of a-z, 0-9 and -, then .md.",
-    "sync": "Make the two editions say the same, then run `jieda sync` with the entry's id.",
-    "twins": "Make the field or the sections the same in both editions.",
-    "two-exact": "Say `unless` or `confidence: likely` in the signature, or make it more specific.",
-    "unanswered": "Write an entry that uses one of the words, or remove the group.",
-    "undiagnosed": "Make the signature or the symptoms of the entry more specific.",
-    "unfinished": "Write what the skeleton left open, or keep the file a draft.",
-    "unknown-key": "Correct the name of the field, or remove it.",
-    "unknown-tag": "Use an id of taxonomy.yaml, or add this one there.",
-    "unreadable": "Make the file readable for whoever runs Jieda.",
-    "yaml": "Correct the front matter: quote a text that contains `: `, # or brackets.",
-}
-"""Hints by rule; a test ensures that every rule has one."""
-
 MOST_NAMED = 3
 
 _SPACING = re.compile(r"[\s_-]+")
