@@ -1,13 +1,14 @@
 """A real server process on a free port; its output is available to failed tests."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,12 +54,23 @@ def client_of(base: str, **options: object) -> httpx.Client:
     return httpx.Client(base_url=base, trust_env=False, verify=False, timeout=PATIENCE, **options)  # type: ignore[arg-type]
 
 
+def _ports() -> Iterator[int]:
+    """Yield ports below those that the system hands out by itself, none twice and other ones in each process of a run:
+    a server that takes seconds to listen must not find another test's there."""
+    process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 8
+    yield from random.SystemRandom().sample(range(10_000 + process, 30_000, 8), 2_500)
+
+
+_PORTS = _ports()
+
+
 def free_port() -> int:
     """Return a port on which nothing listens right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    for port in _PORTS:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("every port is taken")
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
