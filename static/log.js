@@ -18,12 +18,32 @@ const HEAD = limit / 8;
 const kib = (bytes) => `${Math.max(1, Math.round(bytes / 1024))} KiB`;
 const mib = (bytes) => (bytes < 1 << 20 ? kib(bytes) : `${(bytes / (1 << 20)).toFixed(1)} MiB`);
 
-/** A file as UTF-8: UTF-16, as PowerShell writes it, begins with a mark. */
-async function utf8(file) {
-  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+const LEAST_PAIRED = 0.7; // of bytes that are not ASCII, as in log/encoding.py
+const bytesOf = async (blob) => new Uint8Array(await blob.arrayBuffer());
+const decoded = (bytes, encoding) => new TextDecoder(encoding).decode(bytes);
+
+/** Whether bytes are Chinese in GBK, as Windows writes it: pairs that are no UTF-8; bytes of Latin-1 stand alone. */
+function isGbk(bytes) {
+  const high = bytes.filter((each) => each > 127).length;
+  const read = decoded(bytes, "utf-8");
+  const lost = read.split("\ufffd").length - 1;
+  const isUtf8 = read.replace(/[\0-\x7f]/g, "").length >= 3 * lost;
+  const paired = (decoded(bytes, "latin1").match(/(?:[\xa1-\xf7][\xa1-\xfe])+/g) ?? []).join("").length;
+  return !isUtf8 && paired > LEAST_PAIRED * high;
+}
+
+/** The encoding of a file: UTF-16, as PowerShell writes it, begins with a mark. */
+async function encodingOf(file) {
+  const [first, second] = await bytesOf(file.slice(0, 2));
   const wide = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" }[first * 256 + second];
-  if (!wide) return file;
-  return new Response(file.stream().pipeThrough(new TextDecoderStream(wide)).pipeThrough(new TextEncoderStream())).blob();
+  return wide ?? (isGbk(await bytesOf(file.slice(0, HEAD))) || isGbk(await bytesOf(file.slice(-limit))) ? "gb18030" : "utf-8");
+}
+
+/** A file as UTF-8. */
+async function utf8(file) {
+  const encoding = await encodingOf(file);
+  if (encoding === "utf-8") return file;
+  return new Response(file.stream().pipeThrough(new TextDecoderStream(encoding)).pipeThrough(new TextEncoderStream())).blob();
 }
 
 /** The whole of a file or text, or its first eighth of the limit and as much of its end as the rest allows. */

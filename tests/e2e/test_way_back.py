@@ -87,6 +87,21 @@ def test_a_compressed_file_is_said_to_be_one_and_not_read(open_page: OpenPage, s
     expect(page.locator(".said")).to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("step 1\n" * 30_000 + "保存检查点失败：磁盘空间不足\n", "gb18030"),
+        ("保存检查点失败：磁盘空间不足 ✗\n" * 9, "utf-8"),
+        ("Das Gerät ist nicht verfügbar für größere Läufe\n", "utf-8"),
+    ],
+)
+def test_a_file_is_read_in_the_encoding_it_has(open_page: OpenPage, text: str, encoding: str) -> None:
+    page = open_page("/zh/diagnose")
+    file: FilePayload = {"name": "run.log", "mimeType": "", "buffer": text.encode(encoding)}
+    page.locator("form.paste [type=file]").set_input_files(files=[file])
+    expect(page.locator("#log")).to_have_value(text)
+
+
 def test_what_takes_long_is_told(open_page: OpenPage) -> None:
     page = open_page("/en/diagnose")
     held: list[Route] = []
