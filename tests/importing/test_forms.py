@@ -449,6 +449,74 @@ def test_a_page_in_a_folder_of_questions_is_one_of_questions(imported: Callable[
     assert "guide/disk.md: skipped" in done.output
 
 
+def test_a_folder_of_runbooks_becomes_errors_that_link_to_each_other(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    first = (
+        "---\ntitle: PodCrashLooping\n---\n\n## Symptoms\n\n```text\n"
+        "2m  conntrack: table full at 10:03, dropping packet\n```\n\n"
+        "## Diagnosis\n\nSee [memory](../nodes/memory.md).\n\n## Resolution\n\nRaise it.\n"
+    )
+    second = '+++\ntitle = "Memory runs out"\n+++\n\n## Symptoms\n\nIt stops.\n\n## Fix\n\nBuy [more](more.md#fix).\n'
+    asks = "---\ntitle: How do I drain a node?\n---\n\nCordon it first.\n"
+    tour = "---\ntitle: Start here\n---\n\nWelcome to all of it.\n"
+    guide = "# Guide\n\n## Overview\n\nx\n\n## Steps\n\nRun.\n\n## Example\n\nThis.\n"
+    pages = {
+        "rb__pods__crash_DOT_md": first,
+        "rb__nodes__memory_DOT_md": second,
+        "rb__drain_DOT_md": asks,
+        "rb__index_DOT_md": tour,
+        "rb__guide_DOT_md": guide,
+    }
+    done = imported(["rb"], **pages)
+    assert "Pages: 3. Questions: 3," in done.output
+    assert "index.md: skipped" in done.output
+    assert "guide.md: skipped" in done.output
+    crash = draft(tmp_path, "pod-crash-looping")
+    assert "kind: error\n" in crash
+    assert "kind: error is a guess" not in crash
+    assert "  - 'conntrack: table full at {int}:{int}, dropping packet'" in crash
+    assert "## Cause\n\nSee [memory](memory-runs-out.md).\n" in crash
+    assert "kind: error\n" in draft(tmp_path, "memory-runs-out")
+    assert "Cordon it first." in draft(tmp_path, "drain-node")
+
+
+def test_a_page_without_headings_that_was_named_is_one_entry(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    page = "---\ntitle: Restore a snapshot\n---\n\nStop the server first.\n"
+    assert imported(["restore.md"], restore_DOT_md=page).exit_code == 0
+    assert "Stop the server first." in draft(tmp_path, "restore-snapshot")
+
+
+def test_a_row_with_the_code_of_an_error_is_an_error(imported: Callable[..., Result], tmp_path: Path) -> None:
+    page = "# FAQ\n\n| Error code | Meaning | Solution |\n| --- | --- | --- |\n| `DISK_FULL` | No space | Delete |\n"
+    assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
+    text = draft(tmp_path, "disk-full")
+    assert "kind: error\n" in text
+    assert "## Symptom\n\nNo space\n\n## Fix\n\nDelete\n" in text
+
+
+def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    page = (
+        '# FAQ\n\n## Is it safe?\n\n!!! note "Before"\n    You need *root*.\n\n    !!! tip\n        Ask.\n\n'
+        '=== "Linux"\n\n    ```sh\n    apt install x\n    ```\n\n=== "macOS"\n\n    Use brew.\n\nDone.\n\n'
+        '## Is it fast?\n\n<Tabs groupId="os">\n  <TabItem value="win" label="Windows">\n\n    Set `x`.\n\n'
+        "  </TabItem>\n  <TabItem value=\"mac\" label='macOS' default>\n\n```sh\n  open x\n```\n\n"
+        "  </TabItem>\n</Tabs>\n\n"
+        '    indented code\n\n## Is it free?\n\n{{% tab name="Docker" %}}\nYes.\n{{% /tab %}}\n\n'
+        '{% tab title="Podman" %}\nNo.\n{% endtab %}\n'
+    )
+    assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
+    safe, fast, free = (draft(tmp_path, name).partition("---\n\n")[2] for name in ("safe", "fast", "free"))
+    assert "> **Before**\n>\n> You need *root*.\n>\n>\n> > **Tip**\n> >\n> > Ask.\n" in safe
+    assert "**Linux:**\n\n```sh\napt install x\n```\n\n**macOS:**\n\nUse brew.\n\nDone.\n" in safe
+    assert "\n**Windows:**\n\nSet `x`.\n\n**macOS:**\n\n```sh\n  open x\n```\n\n    indented code\n" in fast
+    assert "**Docker:**\n\nYes.\n\n**Podman:**\n\nNo.\n" in free
+
+
 def test_the_text_of_a_box_is_the_answer(imported: Callable[..., Result], tmp_path: Path) -> None:
     page = (
         "# FAQ\n\n::: details Why is it slow?\n- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```\n:::\n\n"

@@ -407,6 +407,88 @@ Seconds.
 
     A: It is.
 """,
+    "boxes, headings, bold and marked lines and a table of codes": """\
+# 常见问题
+
+## 部署
+
+<details>
+<summary>提示找不到引擎怎么办？</summary>
+
+装一个。**要重启吗？** 不用。
+
+**装哪个？**
+
+随便。
+
+</details>
+
+**能离线装吗？**
+
+能。
+
+### 空盘为什么不可用？
+
+有旧分区。
+
+<details>
+<summary>怎么清掉旧分区？</summary>
+
+用 zap。
+
+</details>
+
+### 多大的偏差会告警？
+
+0.05 秒。
+
+**为什么**是 0.05 秒不重要。
+
+## 错误码
+
+| 错误码 | 含义 | 处理办法 |
+| --- | --- | --- |
+| `OSD_FULL` | 盘满了 | 扩容 |
+| `SLOW_OPS` | 太慢 | 看日志 |
+
+## 性能
+
+Q1：写入慢怎么办？
+
+A1：换盘。
+
+Q2：怎样限速？
+
+A2：调小。
+""",
+    "a box and a bold line that belong to answers": """\
+# FAQ
+
+## How do I install it?
+
+Run it.
+
+<details>
+<summary>Why does this work?</summary>
+
+Because.
+
+</details>
+
+## Is it free?
+
+Yes.
+
+**Why?**
+
+So.
+
+## Which codes are there?
+
+| Code | Meaning |
+| --- | --- |
+| 1 | no disk |
+""",
 }
 """By structure. The questions, with the lines from the question to the end of its answer."""
 
@@ -459,6 +541,22 @@ EXPECTED = {
     "boxes below a heading that surrounds elsewhere": [
         ("How do I install it?", 5, 10),
         ("Do I need a license?", 13, 18),
+    ],
+    "boxes, headings, bold and marked lines and a table of codes": [
+        ("提示找不到引擎怎么办？", 5, 15),
+        ("能离线装吗？", 16, 19),
+        ("空盘为什么不可用？", 20, 23),
+        ("怎么清掉旧分区？", 24, 30),
+        ("多大的偏差会告警？", 31, 36),
+        ("`OSD_FULL`", 41, 41),
+        ("`SLOW_OPS`", 42, 43),
+        ("写入慢怎么办？", 46, 49),
+        ("怎样限速？", 50, 53),
+    ],
+    "a box and a bold line that belong to answers": [
+        ("How do I install it?", 3, 13),
+        ("Is it free?", 14, 21),
+        ("Which codes are there?", 22, 27),
     ],
     "numbered questions, lists of another kind in their answers": [
         ("How do I read it?", 3, 11),

@@ -159,6 +159,20 @@ def test_a_date_in_front_matter_is_the_day_of_the_page(tmp_path: Path) -> None:
     assert (page.title, page.updated.isoformat(), page.dated) == ("Help", "2025-03-04", True)
 
 
+@pytest.mark.parametrize(
+    "front",
+    [
+        '+++\ntitle = "Help"\ndate = 2025-03-04T08:00:00Z\ntags = ["a"]\n+++\n',
+        "---\ntitle: Help\nlast_update:\n  date: 2025-03-04\n  author: me\n---\n",
+    ],
+    ids=["Hugo", "Docusaurus"],
+)
+def test_front_matter_of_site_generators_is_read(front: str, tmp_path: Path) -> None:
+    page = read_page(write(tmp_path, page_DOT_md=f"{front}\nText.\n") / "page.md")
+    assert (page.title, page.updated.isoformat(), page.dated) == ("Help", "2025-03-04", True)
+    assert page.text.strip() == "Text."
+
+
 def test_a_page_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
     deep = "".join(f"{'  ' * depth}- item\n\n" for depth in range(300))
     with pytest.raises(ImportingError, match=r"deep\.rst: it is nested too deeply"):

@@ -7,7 +7,7 @@ Texts of doubts are in the locales, by rule. The rule precedes the text, as in t
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -77,6 +77,8 @@ LOGS = frozenset(
     ["", *"text txt log console bash sh shell plain plaintext output error traceback pytb".split()]
 )
 """Info strings of code blocks that quote a terminal."""
+OUTPUTS = LOGS - {"bash", "sh", "shell"}
+"""Those of blocks that are no commands."""
 
 _EXCEPTION_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Fault|Failure)\b\s*(?::|$)")
 _ERROR_WORDS = re.compile(
@@ -96,11 +98,19 @@ _STAMP = re.compile(
 _QUOTED_PHRASE = re.compile(r'`([^`]{8,})`|"([^"]{8,})"|“([^”]{8,})”|「([^」]{8,})」')
 _QUOTED_VALUE = re.compile(r"""(?<![\w"'])(?:"[^"\n]{1,80}"|'[^'\n]{1,80}')(?![\w"'])""")
 _VALUES = (
+    (
+        re.compile(
+            r"(?<![\w.])\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)"
+        ),
+        "{any}",
+    ),
+    (re.compile(r"(?<![\w.{])(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+(?!\w)"), "{any}"),
     (re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?"), "{addr}"),
     (re.compile(r"0x[0-9a-fA-F]+"), "{hex}"),
     (re.compile(r"\[[\d\s,x*]+\]|[A-Za-z]\w{0,20}\.\w{1,20}\(\[[^\]]*\]\)|\(\d+(?:,\s*\d+)+,?\)"), "{shape}"),
     (re.compile(r"(?<![\w/{}])(?:[A-Za-z]:\\|~?/)[\w.+@-]+(?:[/\\][\w.+@-]+)+/?"), "{path}"),
     (re.compile(r"\b\d+(?:\.\d+)?\s?(?:[KMGT]i?B|bytes)\b"), "{size}"),
+    (re.compile(r"(?<![\w./{])\d+/\d+(?![\w./])"), "{int}/{int}"),
     (re.compile(r"(?<![\w.{])\d+\.\d+(?![\w.])"), "{num}"),
     (re.compile(r"(?<![\w.{-])\d{2,}(?![\w.])"), "{int}"),
     (re.compile(r"\.{3,}|…|\bx{3,}\b|\*{3,}", re.IGNORECASE), "{any}"),
@@ -108,13 +118,15 @@ _VALUES = (
 
 
 def propose_signatures(
-    titles: Iterable[str], answers: Iterable[str], samples: Sequence[Sample]
+    titles: Iterable[str], answers: Iterable[str], samples: Sequence[Sample], symptoms: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Return lines of error text from titles and code blocks with placeholders for values; those of titles first.
 
-    Leaves out lines that are not specific, and lines that a sample of another entry has.
+    `symptoms`: texts whose code blocks quote what goes wrong, whatever its words. Leaves out lines that are not
+    specific, and lines that a sample of another entry has.
     """
     lines = [line for title in titles for line in _from_title(title)]
+    lines += [line for text in symptoms for line in _from_output(text)]
     lines += [line for answer in answers for line in _from_code(answer)]
     return tuple(dict.fromkeys(signatures_of(lines, samples)))[:MAX_SIGNATURES]
 
@@ -142,13 +154,29 @@ def _from_title(title: str) -> Iterator[str]:
 
 def _from_code(answer: str) -> Iterator[str]:
     """Yield error lines of blocks that quote a terminal: only the last line of a traceback."""
+    for kept in _quoted_lines(answer, LOGS):
+        yield from _error_lines(kept)
+
+
+def _from_output(symptom: str) -> Iterator[str]:
+    """Yield the first line of each block that quotes output, none of whose lines has the words of an error."""
+    for kept in _quoted_lines(symptom, OUTPUTS):
+        if not _error_lines(kept):
+            yield from kept[:1]
+
+
+def _error_lines(kept: Sequence[str]) -> Sequence[str]:
+    named = [line for line in kept if _EXCEPTION_LINE.match(line)]
+    return named[-1:] or [line for line in kept if _ERROR_WORDS.search(line)][:2]
+
+
+def _quoted_lines(answer: str, infos: Set[str]) -> Iterator[Sequence[str]]:
+    """Yield the lines of each block of code with one of the info strings, without time stamps, frames and commands."""
     for block in _code(parse_page(answer).blocks):
-        if block.kind == "fence" and block.markup.strip("`~ ").split(" ")[0].lower() not in LOGS:
+        if block.kind == "fence" and block.markup.strip("`~ ").split(" ")[0].lower() not in infos:
             continue
         lines = [_STAMP.sub("", line).strip() for line in block.content.split("\n")]
-        kept = [line for line in lines if line and not _FRAME.match(line) and not _COMMAND.match(line)]
-        named = [line for line in kept if _EXCEPTION_LINE.match(line)]
-        yield from named[-1:] or [line for line in kept if _ERROR_WORDS.search(line)][:2]
+        yield [line for line in lines if line and not _FRAME.match(line) and not _COMMAND.match(line)]
 
 
 def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:

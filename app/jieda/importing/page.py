@@ -1,13 +1,14 @@
 """The first stage: converts a file of any supported markup into a Markdown page, line by line where possible."""
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
 from pathlib import Path
 
-from jieda.content.read.yaml_reader import Scalar, YamlError, read_fields
+from jieda.content.read.yaml_reader import Fields, Scalar, YamlError, read_fields
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.han import count_han
@@ -27,13 +28,15 @@ SUFFIXES = frozenset(TO_MARKDOWN)
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
 _FRONT = re.compile(
-    r"\A(?:---[ \t]*\n(.*?)^(?:---|\.\.\.)|((?:[a-z_]+:[^\n]*\n)+)---)[ \t]*$", re.DOTALL | re.MULTILINE
+    r"\A(?:---[ \t]*\n(?P<yaml>.*?)^(?:---|\.\.\.)|(?P<unopened>(?:[a-z_]+:[^\n]*\n)+)---"
+    r"|\+\+\+[ \t]*\n(?P<toml>.*?)^\+\+\+)[ \t]*$",
+    re.DOTALL | re.MULTILINE,
 )
-"""Front matter; that of Hexo has no opening line."""
+"""Front matter; that of Hexo has no opening line, that of Hugo may be TOML."""
 _COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
 _MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_DATED = ("updated", "last_updated", "lastUpdated", "lastmod", "last_modified", "date")
+_DATED = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ def make_page(
 ) -> MarkdownPage:
     """Make a page from `raw`, Markdown or MDX; the default title and date are those of the file at `path`."""
     front = _FRONT.match(raw)
-    said = _front_matter(front[1] or front[2] or "") if front else {}
+    said = _front_matter(front) if front else {}
     day = _stated_date(said)
     text = _blank_out(raw, front.span()) if front else raw
     text = _without_modules(_without_comments(text))
@@ -152,12 +155,29 @@ def code_lines(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(inside)
 
 
-def _front_matter(text: str) -> Mapping[str, str]:
+def _front_matter(front: re.Match[str]) -> Mapping[str, str]:
+    """Return the texts and dates of front matter by field, `field.part` in a mapping; none of what is not valid."""
+    if front["toml"] is not None:
+        return _toml_fields(front["toml"])
     try:
-        fields = read_fields(text)
+        fields = read_fields(front["yaml"] or front["unopened"] or "").values
     except YamlError:
         return {}
-    return {key: node.text for key, node in fields.values.items() if isinstance(node, Scalar)}
+    nested = {
+        f"{key}.{part}": each
+        for key, node in fields.items()
+        if isinstance(node, Fields)
+        for part, each in node.values.items()
+    }
+    return {key: node.text for key, node in {**fields, **nested}.items() if isinstance(node, Scalar)}
+
+
+def _toml_fields(text: str) -> Mapping[str, str]:
+    try:
+        fields = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+    return {key: str(value) for key, value in fields.items() if isinstance(value, str | date)}
 
 
 def _stated_date(said: Mapping[str, str]) -> date | None:

@@ -16,10 +16,9 @@ from jieda.content.read.load import Loaded
 from jieda.drafting.guesses import SlugAllocator, doubt, finders_of
 from jieda.entry import Language
 from jieda.errors import ImportingError
-from jieda.importing.outline import ASKING
 from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
 from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
-from jieda.importing.questions import LeftOut, find_left_out
+from jieda.importing.questions import LEAST_LIKENESS, LeftOut, find_left_out
 from jieda.importing.records import (
     EditionTexts,
     EntryTexts,
@@ -32,7 +31,7 @@ from jieda.importing.records import (
     reuse_page_keys,
     write_record,
 )
-from jieda.importing.rewrite import Targets
+from jieda.importing.rewrite import WHOLE_PAGE, Targets
 from jieda.importing.sources import ImportSources, PageFile, is_named_for_questions, page_files, read_pair
 from jieda.importing.wording import Wording, fold_title
 from jieda.taxonomy import Tag
@@ -167,8 +166,8 @@ def _holds_questions(
         return True
     questions = [question for each in found for question in each.found.values()]
     titles = [question.written for question in questions]
-    if all(each.style == "page" for each in questions):
-        return any(wording.likeness(title) >= ASKING for title in titles)
+    if all(each.style in LEAST_LIKENESS for each in questions):
+        return any(wording.likeness(each.written) >= LEAST_LIKENESS[each.style] for each in questions)
     asking = sum(wording.marked(title) or wording.asks(title) for title in titles)
     return len(found) >= 2 and asking >= LEAST_ASKING * len(titles)
 
@@ -303,6 +302,8 @@ def _targets(
             for anchor in (question.anchor, slug(question.title), slug(question.written)):
                 if anchor:
                     anchors.setdefault(anchor, entry_id)
+            if question.style in LEAST_LIKENESS:
+                anchors.setdefault(WHOLE_PAGE, entry_id)
     return {
         key: {
             lang: Targets(

@@ -1,7 +1,7 @@
 """Makes proposals of entries from imported questions, and writes them as drafts."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -99,10 +99,8 @@ class Proposer:
             lang: read_answer(candidate.pair.pages[lang], question, targets[lang], slug, self.wording)
             for lang, question in candidate.found.items()
         }
-        samples = [sample for sample in self.samples if sample.entry_id != entry_id]
-        texts = (answer.text for answer in answers.values())
-        quoted = propose_signatures(candidate.titles.values(), texts, samples)
-        kind, clear = self._kind(candidate, quoted)
+        quoted = self._quoted(candidate, answers.values(), entry_id)
+        kind, clear = self._kind(candidate, quoted, answers.values())
         signatures = quoted if kind is Kind.ERROR else ()
         topics, types = self._tags(candidate, kind, signatures)
         bodies = compose(answers, kind)
@@ -131,13 +129,23 @@ class Proposer:
         }
         return Proposal(entry_id, candidate, kind, topics, types, signatures, editions)
 
-    def _kind(self, candidate: BilingualQuestion, quoted: Sequence[str]) -> tuple[Kind, bool]:
-        """Return the kind, and whether the question makes it clear."""
+    def _quoted(
+        self, candidate: BilingualQuestion, answers: Collection[PageAnswer], entry_id: str
+    ) -> tuple[str, ...]:
+        samples = [sample for sample in self.samples if sample.entry_id != entry_id]
+        texts = [answer.text for answer in answers]
+        symptoms = [text for answer in answers for key, text in answer.parts if key == "symptom"]
+        return propose_signatures(candidate.titles.values(), texts, samples, symptoms)
+
+    def _kind(
+        self, candidate: BilingualQuestion, quoted: Sequence[str], answers: Collection[PageAnswer]
+    ) -> tuple[Kind, bool]:
+        """Return the kind, and whether the question or the parts of the answer make it clear."""
         titles = list(candidate.titles.values())
         sorts = frozenset(name for title in titles for name in self.wording.sorts_of(title))
         names_error = any(self.wording.names_error(title) for title in titles)
         troubled = any(self.wording.troubled(title) for title in titles)
-        if names_error or (quoted and troubled):
+        if names_error or (quoted and troubled) or all(map(_tells_problem, answers)):
             return Kind.ERROR, True
         if "how" in sorts:
             return Kind.HOW_TO, not troubled
@@ -172,6 +180,12 @@ class Proposer:
             yield doubt("source", what=_LICENSE[lang])
         if not self.updated and not candidate.pair.pages[lang].dated:
             yield doubt("updated")
+
+
+def _tells_problem(answer: PageAnswer) -> bool:
+    """Whether an answer is divided into what goes wrong or why, and what to do about it."""
+    keys = {key for key, _ in answer.parts}
+    return "fix" in keys and bool(keys & {"symptom", "cause"})
 
 
 def _answer_doubts(answer: PageAnswer) -> Iterator[Doubt]:

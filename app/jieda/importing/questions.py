@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import fmean
 
 from jieda.content.markdown.body import SourceBlock, parse_page
+from jieda.importing.mixed import Units, heading_unit, mix_styles
 from jieda.importing.outline import (
     ASKING,
     SHORT,
@@ -22,9 +23,12 @@ from jieda.importing.outline import (
     weight,
 )
 from jieda.importing.page import MarkdownPage
-from jieda.importing.styles import STYLES, Unit
+from jieda.importing.styles import STYLES
 from jieda.importing.wording import Wording, fold_title
 
+LEAST_LIKENESS: Mapping[str, float] = {"problem": 0.0, "page": ASKING, "undivided": 1.0}
+"""The ways in which a page is one question: it says what is wrong and what to do, it is divided otherwise, or not at
+all; for each the likeness of its title from which it is a question though nobody named the page."""
 CERTAIN = frozenset({"marked", "table"})
 """Styles that are explicitly marked as questions."""
 BOXED = frozenset({"marked", "details"})
@@ -32,15 +36,10 @@ BOXED = frozenset({"marked", "details"})
 
 _INNER_LINK = re.compile(r"\[[^\]]*\]\(#[^)]*\)")
 
-Written = tuple[str, tuple[Unit, ...]]
-"""The question style of a host, and its questions."""
-Inner = Mapping[int, Written]
-"""Style and questions by the number of the host."""
 
-
-def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
-    """Return style and questions of the hosts that consist of questions."""
-    chosen: dict[int, Written] = {}
+def inner_units(hosts: Sequence[Host], wording: Wording) -> Mapping[int, Units]:
+    """Return the questions, by the number of the host, of those whose text has some."""
+    chosen: dict[int, Units] = {}
     asking = _asking_ranks(hosts, wording)
     marking = any(host.section.rank in asking and wording.marked(host.section.title) for host in hosts)
     for style, find in STYLES.items():
@@ -54,8 +53,8 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
             and (units := tuple(find(host.section.own, wording)))
         }
         if found and _believable(style, [(hosts[at], units) for at, units in found.items()], wording):
-            chosen |= {at: (style, units) for at, units in found.items()}
-    return chosen
+            chosen |= {at: tuple(replace(each, style=style) for each in units) for at, units in found.items()}
+    return mix_styles(hosts, chosen, asking, wording)
 
 
 def _may_hold(host: Host, style: str, asking: Set[HeadingRank], wording: Wording) -> bool:
@@ -80,7 +79,7 @@ def _asking_ranks(hosts: Sequence[Host], wording: Wording) -> frozenset[HeadingR
     )
 
 
-def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], wording: Wording) -> bool:
+def _believable(style: str, found: Sequence[tuple[Host, Units]], wording: Wording) -> bool:
     """Whether the units of a style are really questions, judged by all of them on the page."""
     units = [unit for _, each in found for unit in each]
     titles = [unit.title for unit in units]
@@ -116,7 +115,7 @@ def _title(host: Host) -> str:
     return fold_title(host.section.title)
 
 
-def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], hosted: float) -> bool:
+def _is_made_of(style: str, found: Sequence[tuple[Host, Units]], hosted: float) -> bool:
     """Whether sections consist of units of one style, which are then questions however they are worded."""
     if style == "item":
         return hosted < 0.3 and all(_is_whole_list(host) for host, _ in found)
@@ -155,7 +154,8 @@ def find_questions(page: MarkdownPage, wording: Wording) -> tuple[PageQuestion, 
     parts = _question_sections(page, root, wording)
     if parts == (root,) and (whole := _whole_page(page, root, wording)):
         return (whole,)
-    return tuple(each for part in parts for each in _questions_of(part, wording))
+    found = tuple(each for part in parts for each in _questions_of(part, wording))
+    return _undivided_page(page, root, found, wording)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ def _questions_of(root: HeadedSection, wording: Wording) -> tuple[PageQuestion, 
     hosts = tuple(find_hosts(root, (), scores, wording))
     inner = inner_units(hosts, wording)
     found = [
-        each for at, host in enumerate(hosts) for each in _questions_of_host(host, inner.get(at), wording)
+        each for at, host in enumerate(hosts) for each in _questions_of_host(host, inner.get(at, ()), wording)
     ]
     return tuple(_drop_strays(found, hosts, wording))
 
@@ -213,9 +213,33 @@ def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> Pa
     asked = fmean(wording.likeness(title) for title in titles)
     if named * 2 < len(titles) and not (wording.likeness(top.title) == 1 and asked < 0.5):
         return None
+    keys = {wording.part(title) for title in titles}
+    style = "problem" if "fix" in keys and keys & {"symptom", "cause"} else "page"
+    return _page_question(top, style, wording)
+
+
+def _undivided_page(
+    page: MarkdownPage, root: HeadedSection, found: tuple[PageQuestion, ...], wording: Wording
+) -> tuple[PageQuestion, ...]:
+    """Return `found`, or the question that a page without headings below its title is; the title may be in front
+    matter."""
+    top = root
+    if page.titled and not root.children:
+        top = replace(root, title=page.title, first=-1)
+    elif len(root.children) == 1 and [each.style for each in found] == ["heading"]:
+        top = root.children[0]
+    likeness = wording.likeness(top.title)
+    if not top.title or top.children or wording.surrounds(top.title) or wording.holds_questions(top.title):
+        return found
+    if (found and found[0].style != "heading") or not _has_text(top.own) or _leads_elsewhere(top, likeness):
+        return found
+    return (_page_question(top, "undivided", wording),)
+
+
+def _page_question(top: HeadedSection, style: str, wording: Wording) -> PageQuestion:
     title = wording.without_mark(top.title)
     first = max(top.first, 0)
-    return PageQuestion(title, top.anchor, first, top.first + 1, top.end, (), "page", "", top.title)
+    return PageQuestion(title, top.anchor, first, top.first + 1, top.end, (), style, "", top.title)
 
 
 def _question_sections(
@@ -238,20 +262,16 @@ def _question_sections(
     return tuple(replace(each, title="", rank=None) for each in inside)
 
 
-def _questions_of_host(host: Host, written: Written | None, wording: Wording) -> Iterator[PageQuestion]:
+def _questions_of_host(host: Host, units: Units, wording: Wording) -> Iterator[PageQuestion]:
     section = host.section
-    if written is not None:
-        style, units = written
-        ends = [unit.first for unit in units[1:]] + [host.end]
-        for unit, end in zip(units, ends, strict=True):
-            title = wording.without_mark(unit.title)
-            yield PageQuestion(
-                title, unit.anchor, unit.first, unit.body, end, host.path, style, unit.lead, unit.title
-            )
-    elif section.title and (host.end == section.end or _answers_too(host, wording)):
-        title, body = wording.without_mark(section.title), min(section.first + 1, section.end)
+    if not units and section.title and (host.end == section.end or _answers_too(host, wording)):
+        units = (heading_unit(section),)
+    categories = host.path[:-1] if units and units[0].style == "heading" else host.path
+    ends = [unit.first for unit in units[1:]] + [host.end]
+    for unit, end in zip(units, ends, strict=bool(units)):
+        title = wording.without_mark(unit.title)
         yield PageQuestion(
-            title, section.anchor, section.first, body, host.end, host.path[:-1], "heading", "", section.title
+            title, unit.anchor, unit.first, unit.body, end, categories, unit.style, unit.lead, unit.title
         )
 
 

@@ -155,11 +155,16 @@ _DEFINITION = re.compile(r"^ {0,3}\[[^\]^][^\]]*\]:\s+\S+.*\n?", re.MULTILINE)
 _LANGUAGE_SUFFIX = re.compile(r"[._-](?:en|zh|zh[-_](?:cn|hans))$", re.IGNORECASE)
 
 
+WHOLE_PAGE = ""
+"""Stands for the anchor of a page that is one entry: whatever leads to that page leads to the entry."""
+
+
 @dataclass(frozen=True, slots=True)
 class Targets:
     """Data to resolve the addresses on a page.
 
-    `entries`: for each page of the same import, by path, anchors to entry ids. `base`: web address of the page, or
+    `entries`: for each page of the same import, by path, anchors to entry ids, with the id of a page that is one entry
+    under WHOLE_PAGE. `base`: web address of the page, or
     empty. `references`: the page's reference links.
     """
 
@@ -216,7 +221,7 @@ class LinkRewriter:
             return f"#{anchors[fragment]}"
         if not re.match(r"[a-z][a-z0-9+.-]*:|//", path, re.IGNORECASE):
             known = _anchors_of(path, targets)
-            entry = known.get(fragment) or known.get(slug(fragment) if fragment else "")
+            entry = known.get(fragment) or known.get(slug(fragment)) or (path and known.get(WHOLE_PAGE))
             if entry and entry != f"{targets.framework}/{self.entry_slug}":
                 return f"{entry.rpartition('/')[2]}.md"
         address = urljoin(targets.base, target) if targets.base else target

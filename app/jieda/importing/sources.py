@@ -160,10 +160,12 @@ def read_pair(files: Mapping[Language, PageFile], given: ImportSources, wording:
 
 
 def is_named_for_questions(file: PageFile, wording: Wording) -> bool:
-    """Whether a file or its folder is named for questions; True for every file that was given explicitly."""
+    """Whether a file or a folder that it is in, up to the given one, is named for questions; True for every file that
+    was given explicitly."""
     stem = _SUFFIX.sub("", file.path.stem).casefold()
     named = "faq" in stem or bool(set(re.split(r"[-_. ]+", stem)) & wording.page_names)
-    return not file.below or named or wording.holds_questions(file.path.parent.name)
+    folders = file.path.resolve().parts[:-1][-len(Path(file.below).parts) :]
+    return not file.below or named or any(map(wording.holds_questions, folders))
 
 
 def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language, MarkdownPage]:

@@ -21,7 +21,7 @@ _DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
 """A problem in bold, and a dash before what to do."""
 _BEFORE_STRONG = re.compile(rf"{PICTURES.pattern}(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{{1,3}}[.、)]\s*)?")
 _SUMMARY = re.compile(r"<summary\b[^>]*>(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
-_DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
+DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
 _TERM = re.compile(r"<dt\b[^>]*>(?P<title>.*?)(?:</dt>|(?=<dd))", re.DOTALL | re.IGNORECASE)
 _DEFINITION = re.compile(r"(?P<title>[^\n]+)\n:[ \t]+\S")
 _BRACKETS = r"(?:[`*]*\[[^\]\n\d]{1,40}\][`*]*(?![(\[])|【[^】\n]{1,40}】)"
@@ -37,7 +37,8 @@ _NUMBERED = re.compile(
 class Unit:
     """A possible question: its title, the line it starts on (`first`), and the first line after it (`body`).
 
-    `lead`: text after the question on the same line, which is the start of the answer or all of it.
+    `lead`: text after the question on the same line, which is the start of the answer or all of it. `style`: how the
+    question is written, where that was decided.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Unit:
     answered: bool
     anchor: str = ""
     lead: str = ""
+    style: str = ""
 
 
 Finder = Callable[[Sequence[SourceBlock], Wording], Iterator[Unit]]
@@ -57,7 +59,7 @@ def _details(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]
         if block.kind not in {"html_block", "paragraph"}:
             continue
         for match in re.finditer(
-            f"{_DETAILS.pattern}|{_SUMMARY.pattern}", block.content, re.IGNORECASE | re.DOTALL
+            f"{DETAILS.pattern}|{_SUMMARY.pattern}", block.content, re.IGNORECASE | re.DOTALL
         ):
             if match[0].startswith("</"):
                 depth = max(depth - 1, 0)
@@ -164,9 +166,9 @@ def _rows(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
         if block.kind != "table" or len(block.children) < 2:
             continue
         heads = [plain(cell.content) for cell in block.children[0].children[0].children]
-        folded = [fold_title(head) for head in heads]
-        asked = next((at for at, head in enumerate(folded) if head in wording.question_columns), None)
-        if asked is None or not set(folded[:asked] + folded[asked + 1 :]) & wording.answer_columns:
+        folded = tuple(map(fold_title, heads))
+        asked = _question_column(folded, wording)
+        if asked is None:
             continue
         for row in block.children[1].children:
             cells = [cell.content.strip() for cell in row.children]
@@ -178,6 +180,15 @@ def _rows(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
             )
             anchor = anchor_of(cells[asked])
             yield Unit(plain(cells[asked]), row.first, row.end, bool(answer), anchor, answer)
+
+
+def _question_column(heads: tuple[str, ...], wording: Wording) -> int | None:
+    """Return the column with questions, or else with codes of errors if another says what to do; None if none has."""
+    asked = next((at for at, head in enumerate(heads) if head in wording.question_columns), None)
+    if asked is not None and set(heads[:asked] + heads[asked + 1 :]) & wording.answer_columns:
+        return asked
+    coded = next((at for at, head in enumerate(heads) if head in wording.code_columns), None)
+    return coded if any(wording.part(head) == "fix" for head in heads) else None
 
 
 def _numbered_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:

@@ -41,6 +41,7 @@ class Wording:
         self.around = _titles(around["en"], around["zh"])
         self.unanswered = _phrases(around["unanswered"])
         self.question_columns = _titles(raw["column"]["question"])
+        self.code_columns = _titles(raw["column"]["code"])
         self.answer_columns = _titles(raw["column"]["answer"])
         self.sections = _titles(raw["section"]["en"], raw["section"]["zh"])
         self.page_names = frozenset(raw["page"]["names"].split())
