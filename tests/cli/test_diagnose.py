@@ -193,5 +193,5 @@ def test_of_an_endless_log_the_end_is_read_and_bytes_that_are_no_text_are_no_obs
     log = b"\xff\xfd\x00\n" + b"step done\n" * 300_000 + KNOWN.encode() + b"\xff"
     done = run(data, log=log)
     assert done.returncode == 0
-    assert "300,006 were read" in done.stdout
+    assert "300,006." in done.stdout
     assert "line 300004:" in done.stdout

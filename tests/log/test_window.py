@@ -46,7 +46,8 @@ def test_lines_keep_their_numbers_and_the_first_root_failure_is_read_wherever_it
     assert "ValueError: a later one" in read
     for place, line in enumerate(read, 1):
         assert line == lines[found.line(place) - 1] or line in GAP
-    assert sum(last - first + 1 for first, last in found.parts) in {len(read) - len(GAP), len(read), 0}
+    assert not any(part.in_part for part in found.parts)
+    assert sum(last - first + 1 for first, last, _ in found.parts) in {len(read) - len(GAP), len(read), 0}
     assert bool(found.parts) is (len(text.encode()) > LIMIT)
 
 
@@ -93,3 +94,22 @@ def test_without_a_failure_all_that_is_read_is_the_end_and_a_log_without_lines_i
         text = window.extract().text
         assert raw.rstrip(b"\n").endswith(text.encode())
         assert len(text) > LIMIT - 100
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a b " * LIMIT, [(1, 1, True)]),
+        (f"start\n{'x ' * LIMIT}\nError: boom\n", [(2, 3, True)]),
+        ("ok\n" * LIMIT, [(LIMIT - LIMIT // 3 + 1, LIMIT, False)]),
+        (f"{ROOT} {'x ' * LIMIT}\n{'ok' * 9}\n" + "ok\n" * LIMIT, [(1, 1, True), (11_612, LIMIT + 2, False)]),
+    ],
+)
+def test_a_line_that_is_longer_than_what_is_read_is_read_in_part(
+    text: str, parts: list[tuple[int, int, bool]]
+) -> None:
+    window = LogWindow(LIMIT, FORMATS)
+    for start in range(0, len(text), 5000):
+        window.feed(text[start : start + 5000].encode())
+    found = window.extract().parts
+    assert [(each.first, each.last, each.in_part) for each in found] == parts

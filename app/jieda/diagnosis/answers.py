@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from jieda.entry import Edition, Entry
+from jieda.log.lines import LinesRead
 from jieda.log.traceback import NO_LAYOUT, LogLayout
 
 
@@ -130,8 +131,8 @@ class Diagnosis:
     query: str
     asks: tuple[str, ...] = ()
     """Frameworks whose entries fit equally well: ask the user which one is meant before any fix."""
-    parts: tuple[tuple[int, int], ...] = ()
-    """First and last line of each part read of a long log; empty if all of it was read."""
+    parts: tuple[LinesRead, ...] = ()
+    """The parts read of a long log; empty if all of it was read."""
     layout: LogLayout = NO_LAYOUT
     """Layout of the text read; empty if its line numbers differ from those of the log."""
     elsewhere: CauseElsewhere | None = None

@@ -233,17 +233,25 @@ MOST_SHAPES = 20_000
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 
 
+class LinesRead(NamedTuple):
+    """The first and the last line of a part that was read of a log, counted from 1 in the whole log. `in_part`: the
+    first or the last one is so long that only a part of it was read."""
+
+    first: int
+    last: int
+    in_part: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class LogExtract:
-    """The text read of a log. `parts` are the first and the last line of each part, counted from 1 in the whole log;
-    empty if nothing was left out."""
+    """The text read of a log. `parts` are empty if nothing was left out."""
 
     text: str
-    parts: tuple[tuple[int, int], ...] = ()
+    parts: tuple[LinesRead, ...] = ()
 
     def line(self, number: int) -> int:
         """Map a line of the text to its line of the log."""
-        for first, last in self.parts:
+        for first, last, _ in self.parts:
             if number <= last - first + 1:
                 return first + max(0, number - 1)
             number -= last - first + 1 + len(GAP)
@@ -269,8 +277,11 @@ class LogWindow:
         self._searched = 0
         self._shapes: set[bytes] = set()
         self._failure: int | None = None
+        self._broken = False
+        """Whether what is held begins within a line."""
         self._head = b""
         self._head_line = 0
+        self._head_broken = False
 
     def feed(self, block: bytes) -> None:
         """Read the next bytes, the first two at once; larger blocks cost less work."""
@@ -293,10 +304,10 @@ class LogWindow:
         room = self._limit // 8 + len("\n".join(("", *GAP, "")))
         self._cut(least if self._failure is None else least + room)
         end = self._held.rstrip(b"\n")
-        tail = (self._lines_gone + 1, self._lines_gone + 1 + end.count(b"\n"))
+        tail = LinesRead(self._lines_gone + 1, self._lines_gone + 1 + end.count(b"\n"), self._broken)
         if not self._head:
             return LogExtract(end.decode("utf-8", "replace"), (tail,))
-        head = (self._head_line, self._head_line + self._head.count(b"\n"))
+        head = LinesRead(self._head_line, self._head_line + self._head.count(b"\n"), self._head_broken)
         gap = "\n".join(("", *GAP, ""))
         text = self._head.decode("utf-8", "replace") + gap + end.decode("utf-8", "replace")
         return LogExtract(text, (head, tail))
@@ -311,10 +322,15 @@ class LogWindow:
             start = start or max(0, at - around // 4)
             end = self._held.rfind(b"\n", at, min(start + around, cut))
             self._head = bytes(self._held[start : end if end > at else min(start + around, cut)])
+            self._head_broken = end <= at or self._is_within_line(start)
             self._head_line = self._lines_gone + self._held.count(b"\n", 0, start) + 1
+        self._broken = self._is_within_line(cut)
         self._lines_gone += self._held.count(b"\n", 0, cut)
         del self._held[:cut]
         self._gone += cut
+
+    def _is_within_line(self, offset: int) -> bool:
+        return self._held[offset - 1] != ord("\n") if offset else self._broken
 
     def _search(self) -> None:
         """Search the lines not yet searched for the first failure."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from jieda.content.authoring.edition_text import code_block
 from jieda.diagnosis.answers import Diagnosis, Match, Near, Verdict
+from jieda.log.lines import LinesRead
 
 Translate = Callable[..., str]
 CONFIDENCE_HEADER = "Jieda-Confidence"
@@ -41,6 +42,16 @@ def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], p
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
+def read_ranges(parts: Iterable[LinesRead], t: Translate) -> str:
+    """List the lines that were read of a long log; empty if all were."""
+    return t("list.join").join(_range_text(part, t) for part in parts)
+
+
+def _range_text(part: LinesRead, t: Translate) -> str:
+    lines = f"{part.first:,}–{part.last:,}" if part.first < part.last else f"{part.first:,}"
+    return t("diagnosis.lines_in_part", lines=lines) if part.in_part else lines
+
+
 @dataclass(frozen=True, slots=True)
 class _TextWriter:
     """Writes the blocks of a text, each as lines."""
@@ -51,8 +62,7 @@ class _TextWriter:
 
     def blocks(self, diagnosis: Diagnosis) -> Iterator[Iterable[str]]:
         if diagnosis.parts:
-            lines = self.t("list.join").join(f"{first:,}–{last:,}" for first, last in diagnosis.parts)
-            yield [self.t("diagnosis.read_lines", lines=lines)]
+            yield [self.t("diagnosis.read_lines", lines=read_ranges(diagnosis.parts, self.t))]
         if not diagnosis.matches:
             yield self._nothing(diagnosis)
         elif diagnosis.verdict is Verdict.POSSIBLE:

@@ -263,6 +263,9 @@ class LineRange(ApiAnswer):
 
     first: int
     last: int
+    in_part: bool = Field(
+        False, description="The first or the last one is so long that only a part of it was read."
+    )
 
 
 class ApiDiagnosis(ApiAnswer):

@@ -180,7 +180,7 @@ class Shaper:
             errors=diagnosis.errors,
             framework=diagnosis.framework,
             elsewhere=elsewhere_text(diagnosis, self.t),
-            read=tuple(schemas.LineRange(first=first, last=last) for first, last in diagnosis.parts),
+            read=tuple(schemas.LineRange(**part._asdict()) for part in diagnosis.parts),
             generation=self.snapshot.generation,
         )
 

@@ -196,8 +196,19 @@ def test_of_a_long_log_the_end_and_the_first_failure_are_read(client: httpx.Clie
     assert first["first"] < body["matches"][0]["matched"][0]["line"] < first["last"] < last["first"]
     assert last["last"] == len(lines) - 1
     told = post_for_text(client, params={"lang": "en"}, content=whole.encode()).text
-    assert f"{last['first']:,}–{last['last']:,} were read" in told
+    assert (
+        f"these lines were read: {first['first']:,}–{first['last']:,}, {last['first']:,}–{last['last']:,}."
+        in told
+    )
     assert post(client, content=SAMPLE.read_bytes()).json()["read"] == []
+
+
+def test_of_a_line_of_many_megabytes_a_part_is_read_and_the_answer_says_so(client: httpx.Client) -> None:
+    log = "start\n" + "step done " * 300_000 + "\n" + SAMPLE.read_text()
+    (read,) = post(client, content=log.encode()).json()["read"]
+    assert read == {"first": 2, "last": 1 + len(log.rstrip().split("\n")) - 1, "in_part": True}
+    told = post_for_text(client, params={"lang": "zh"}, content=log.encode()).text
+    assert "（有的行太长，只读了一部分）" in told
 
 
 def test_a_log_is_read_in_the_encoding_that_it_names(client: httpx.Client) -> None:
