@@ -168,10 +168,17 @@ def test_everything_is_reached_by_tab_and_shows_where_focus_is(open_page: OpenPa
     assert len(seen) > 20
 
 
+UNCOVERED = """() => {
+  const { x, y, width, height } = document.activeElement.getBoundingClientRect();
+  return document.elementFromPoint(x + width / 2, y + height / 2) === document.activeElement;
+}"""
+
+
 def test_the_skip_link_leads_past_the_header(open_page: OpenPage) -> None:
     page = open_page("/en/frameworks/slime")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
+    assert page.evaluate(UNCOVERED), "it is seen while it has the focus"
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('main') !== null")
