@@ -2,6 +2,13 @@
 
 import { copyBy, copyInline, make, place, words } from "./app.js";
 
+/* ---- Headings: each is a link to itself, unless there is one in it ---- */
+
+for (const heading of document.querySelectorAll(".article .prose h3[id], .article .prose h4[id]")) {
+  if (heading.querySelector("a")) continue;
+  heading.append(make("a", { className: "permalink", href: `#${encodeURIComponent(heading.id)}` }, ...heading.childNodes));
+}
+
 /* ---- Code ---- */
 
 const INLINE = ".prose :not(pre) > code";
@@ -26,7 +33,7 @@ function dress(block) {
 
 function dressAll(region) {
   for (const block of region.querySelectorAll(".prose pre")) if (!block.closest(".code")) dress(block);
-  for (const code of region.querySelectorAll(INLINE)) code.title = words.copyInline;
+  for (const code of region.querySelectorAll(INLINE)) if (!code.closest("a, summary")) code.title = words.copyInline;
 }
 dressAll(document);
 document.addEventListener("jieda:shown", (event) => dressAll(event.detail));
@@ -46,12 +53,6 @@ document.addEventListener("dblclick", (event) => {
 });
 
 /* ---- Sections ---- */
-
-for (const heading of document.querySelectorAll(".article .prose h3[id], .article .prose h4[id]")) {
-  const link = make("a", { className: "permalink", href: `#${encodeURIComponent(heading.id)}`, textContent: "#" });
-  link.setAttribute("aria-label", `${words.permalink}: ${heading.textContent}`);
-  heading.append(" ", link);
-}
 
 const parts = [...document.querySelectorAll(".article > .part > h2")];
 const LINE = 140; // px below the top at which a section counts as the one being read

@@ -185,6 +185,16 @@ def test_a_heading_can_be_linked_to(open_page: OpenPage) -> None:
     page.wait_for_url("**#cause")
 
 
+@pytest.mark.parametrize(("lang", "title"), [("en", "Cause"), ("zh", "原因")])
+def test_a_heading_is_named_by_its_words_alone(open_page: OpenPage, lang: str, title: str) -> None:
+    """In a screen reader's list of headings and of regions."""
+    page = open_page(f"/{lang}/entries/roll/node2pg-keyerror")
+    for role in ("heading", "region", "link"):
+        assert page.locator("main").get_by_role(role, name=title, exact=True).count() == 1 + (
+            role == "link"
+        ), role
+
+
 @pytest.mark.parametrize(("lang", "line"), [("en", "{} sources Apache-2.0"), ("zh", "{} 个来源 Apache-2.0")])
 def test_several_sources_are_folded_to_one_line(open_page: OpenPage, lang: str, line: str) -> None:
     page = open_page(f"/{lang}{ENTRY.removeprefix('/en')}")
