@@ -558,6 +558,14 @@ def test_a_page_weighs_little(client: httpx.Client, lang: str, encoding: str, mo
         assert total + sum(weights.values()) <= most, path
 
 
+def test_comments_stay_in_the_repository(client: httpx.Client) -> None:
+    for name in ("app.css", "app.js", "search.js", "log-viewer.js", "jieda-search.js"):
+        ours, sent = (ROOT / "static" / name).read_text(encoding="utf-8"), client.get(f"/static/{name}").text
+        assert re.search(r"^\s*(//|/\*)", ours, re.MULTILINE)
+        assert not re.search(r"^\s*(//|/\*)", sent, re.MULTILINE), name
+        assert sent.count("{") == sent.count("}") > 20, "and nothing else"
+
+
 def test_static_files_have_the_same_type_on_every_machine(client: httpx.Client) -> None:
     kinds = {
         name: client.get(f"/static/{name}").headers["content-type"]
@@ -572,9 +580,10 @@ def test_static_files_have_the_same_type_on_every_machine(client: httpx.Client) 
 
 def test_a_script_imports_the_others_under_the_addresses_that_pages_load(client: httpx.Client) -> None:
     for name in ("app.js", "docs.js", "log.js", "reading.js", "search.js"):
-        source = (ROOT / "static" / name).read_text(encoding="utf-8")
-        sent = client.get(f"/static/{name}").text
-        assert re.sub(r'(?<=\.js)\?v=[0-9a-f]+(?=")', "", sent) == source
+        source = (ROOT / "static" / name).read_text(encoding="utf-8").splitlines()
+        sent = re.sub(r'(?<=\.js)\?v=[0-9a-f]+(?=")', "", client.get(f"/static/{name}").text).splitlines()
+        assert set(sent) <= set(source), name
+        assert all(line in sent for line in source if line.startswith("import")), name
 
 
 def test_packing_is_for_those_who_take_it(client: httpx.Client) -> None:

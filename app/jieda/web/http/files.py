@@ -17,6 +17,12 @@ SWAGGER = Path(fastapi_offline.__file__).parent / "static"
 """Swagger UI from a package that follows its releases: no network access at run time, no vendored files in git."""
 IMPORTED = re.compile(r'(?:(?<=from "\./)|(?<=import\("\./))[\w.-]+(?=")')
 """A file imported by one of our scripts."""
+COMMENTS: Mapping[str, re.Pattern[str]] = {
+    ".css": re.compile(r"[ \t]*/\*.*?\*/\n?", re.DOTALL),
+    ".js": re.compile(r"^[ \t]*(?://.*|/\*.*?\*/)\n", re.MULTILINE),
+}
+"""What of our files is for those who read them in the repository, a tenth of what a page loads; in scripts, comments
+that have their lines to themselves, as elsewhere two slashes may stand in a text."""
 TYPES: Mapping[str, str] = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 """Media types. Python's own table depends on the machine: without /etc/mime.types it has another type for scripts."""
 SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js")
@@ -29,12 +35,15 @@ Files = Mapping[str, tuple[str, Resource]]
 def load_own_files(directory: Path) -> Files:
     """Return the files below `directory` by their relative path.
 
-    Imports in scripts are rewritten to the addresses that pages use; otherwise a browser would run those scripts twice.
+    Comments are left out. Imports in scripts are rewritten to the addresses that pages use; otherwise a browser would
+    run those scripts twice.
     """
     digests = own_digests(directory)
     files: dict[str, tuple[str, Resource]] = {}
     for name, digest in digests.items():
         text = (directory / name).read_text(encoding="utf-8")
+        if comment := COMMENTS.get(Path(name).suffix):
+            text = comment.sub("", text)
         if name.endswith(".js"):
             text = IMPORTED.sub(lambda other: f"{other[0]}?v={digests.get(other[0], '')}", text)
         files[name] = digest, Resource.of(text, media_type(name))
