@@ -37,6 +37,19 @@ def test_of_a_fix_nothing_is_out_of_sight(open_page: OpenPage) -> None:
         page.goto(f"/{lang}/entries/slime/sglang-max-retries")
         table = page.locator(".answer .table-scroll")
         assert table.evaluate_all("all => all.map((each) => each.scrollWidth <= each.clientWidth)") == [True]
+        for entry in (
+            "batch-size-calculation",
+            "gradient-accumulation",
+            "lora-support",
+            "images-and-versions",
+        ):
+            page.goto(f"/{lang}/entries/slime/{entry}")
+            wide = table.evaluate_all(
+                """all => all.filter((each) => each.scrollWidth > each.clientWidth)
+                  .filter((each) => each.querySelectorAll("th").length < 3).map((each) => each.textContent)"""
+            )
+            assert wide == [], f"two columns of {entry} fit"
+            assert set(rows(table.locator(".flag"))) == {1}, "no flag is broken behind its dashes"
         # Three columns are too many to be whole: the table scrolls rather than break a name to pairs of letters.
         page.goto(f"/{lang}/entries/roll/npu-megatron-unsupported")
         assert max(rows(page.locator(".answer td:last-child code"))) <= 2
@@ -57,7 +70,7 @@ def test_a_name_in_a_title_is_whole_where_a_line_can_hold_it(open_page: OpenPage
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_no_flag_in_a_listed_title_is_broken_behind_its_dashes(open_page: OpenPage, lang: str) -> None:
     page = open_page(f"/{lang}/frameworks/slime", viewport=PHONE)
-    flags = page.locator(".row-title .flag, .row-title .long-flag")
+    flags = page.locator(".row-title :is(.flag, .mid-flag, .long-flag)")
     assert flags.count() > 1
     assert set(rows(flags)) == {1}
 
@@ -85,7 +98,7 @@ def test_on_a_phone_the_form_and_its_answer_fit(open_page: OpenPage, lang: str) 
     assert label["width"] + chosen["width"] > 300, "no empty room beside a choice whose words are cut off"
     page.locator("#log").fill(LOG.read_text(encoding="utf-8"))
     page.locator("form.paste [type=submit]").click()
-    flags = page.locator("#diagnosis .answer .flag", has_text=re.compile("^--"))
+    flags = page.locator("#diagnosis .answer :is(.flag, .mid-flag)", has_text=re.compile("^--"))
     assert set(rows(flags)) == {1}, "no flag is broken behind its dashes"
 
 
@@ -96,3 +109,22 @@ def test_on_a_phone_suggestions_are_told_apart(open_page: OpenPage, lang: str) -
     titles = page.locator("#options a > :first-child")
     expect(titles.first).to_be_visible()
     assert titles.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth).length") == 0
+
+
+def test_a_table_with_more_at_its_side_casts_a_shadow_there(open_page: OpenPage) -> None:
+    """A third column that is out of sight to the last letter would not be looked for."""
+    page = open_page("/en/entries/slime/multimodal-training", viewport=PHONE)
+    table = page.locator(".table-scroll").first
+    row = table.locator("tbody tr").first
+    row.scroll_into_view_if_needed()
+    place = row.bounding_box()
+    assert place
+    beside = {
+        "x": place["x"] + 2,
+        "y": place["y"] + place["height"] - 6,
+        "width": 3,
+        "height": 3,
+    }  # in its padding
+    at_the_start = page.screenshot(clip=beside)  # type: ignore[arg-type]
+    assert table.evaluate("each => { each.scrollLeft = each.scrollWidth; return each.scrollLeft; }") > 50
+    assert page.screenshot(clip=beside) != at_the_start  # type: ignore[arg-type]

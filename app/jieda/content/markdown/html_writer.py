@@ -139,15 +139,17 @@ BLOCKS = frozenset(
 )
 INLINE = frozenset({"em", "strong", "s"})
 
-FLAGS = ((26, "flag"), (60, "long-flag"))
+FLAGS = ((14, "flag"), (26, "mid-flag"), (60, "long-flag"))
 """Maximum of characters and class of code with dashes and no spaces that must not be broken: a browser would break
-`--save` after its dashes. A `flag` fits into the narrowest screen, a `long-flag` into a column of text."""
+`--save` after its dashes. A `flag` fits into the narrowest cell of a table, a `mid-flag` into the narrowest screen, a
+`long-flag` into a column of text."""
 
 _MAY_END = "，。：；、！？）"
 """After these a line may break, but browsers do not break it before a dash."""
 
-UNBROKEN = 20
-"""Characters of code that fit into any line; longer code may be broken between its parts."""
+UNBROKEN, UNBROKEN_IN_CELL = 20, 14
+"""Characters of code that fit into any line, and into any cell of a table; longer code may be broken between its parts.
+"""
 _BREAK = re.compile(r"(?<=\w)([._/=,:])(?=[^\W\d])")
 _FLAG_HEAD = re.compile(r"-+[^\W_]+")
 
@@ -169,15 +171,18 @@ class _Place:
     tokens: Sequence[Token]
     index: int
     keep: Keep
+    unbroken: int
+    """Characters of code that fit into a line here."""
 
     @property
     def token(self) -> Token:
         return self.tokens[self.index]
 
 
-def write_html(tokens: Sequence[Token], keep: Keep) -> str:
-    """Write tokens as HTML; `keep` decides about entry links, anchor links and images."""
-    places = (_Place(tokens, index, keep) for index in range(len(tokens)))
+def write_html(tokens: Sequence[Token], keep: Keep, unbroken: int = UNBROKEN) -> str:
+    """Write tokens as HTML; `keep` decides about entry links, anchor links and images. Code of up to `unbroken`
+    characters is not broken."""
+    places = (_Place(tokens, index, keep, unbroken) for index in range(len(tokens)))
     return "".join(_WRITERS.get(place.token.type, _write_tag)(place) for place in places)
 
 
@@ -203,7 +208,8 @@ def _attributes(token: Token) -> str:
 
 
 def _write_inline(place: _Place) -> str:
-    return write_html(place.token.children or (), place.keep)
+    in_cell = place.index > 0 and place.tokens[place.index - 1].tag in {"th", "td"}
+    return write_html(place.token.children or (), place.keep, UNBROKEN_IN_CELL if in_cell else place.unbroken)
 
 
 def _write_code_span(place: _Place) -> str:
@@ -212,7 +218,11 @@ def _write_code_span(place: _Place) -> str:
     attribute = f' class="{kind}"' if kind else ""
     before = place.tokens[place.index - 1].content[-1:] if place.index else ""
     opening = "<wbr>" if text.startswith("-") and before and before in _MAY_END else ""
-    code = _write_flag(text, kind) if kind else " ".join(map(_write_word, text.split(" ")))
+    code = (
+        _write_flag(text, kind)
+        if kind
+        else " ".join(_write_word(word, place.unbroken) for word in text.split(" "))
+    )
     return f"{opening}<code{attribute}>{code}</code>"
 
 
@@ -222,18 +232,18 @@ def flag_kind(word: str) -> str:
 
 
 def _write_flag(text: str, kind: str) -> str:
-    """Write a word with dashes; one too long for a narrow screen may break, but not after its first dashes."""
-    head = _FLAG_HEAD.match(text) if kind == "long-flag" else None
+    """Write a word with dashes; where there is no room for it, it may break, but not after its first dashes."""
+    head = _FLAG_HEAD.match(text) if kind != "flag" else None
     if not head:
         return escape(text)
     return f'<span class="flag">{escape(head[0])}</span>{escape(text[head.end() :])}'
 
 
-def _write_word(word: str) -> str:
-    """Write a word of code with possible line breaks after the separators in names, paths and values."""
+def _write_word(word: str, unbroken: int) -> str:
+    """Write a word of code; in a longer one, line breaks may follow the separators in names, paths and values."""
     if word.startswith("-") and (kind := flag_kind(word)):
         return f'<span class="{kind}">{_write_flag(word, kind)}</span>'
-    return escape(word if len(word) <= UNBROKEN else _BREAK.sub("\\1\x00", word)).replace("\x00", "<wbr>")
+    return escape(word if len(word) <= unbroken else _BREAK.sub("\\1\x00", word)).replace("\x00", "<wbr>")
 
 
 def _write_code_block(place: _Place) -> str:
