@@ -382,7 +382,7 @@ class Viewer {
     if (this.needle) places(shown, this.needle, "hit", ranges);
     for (const part of log.matched.get(line) ?? []) places(shown, part, "", ranges);
     const rest = this.rest(line);
-    const badge = line === log.root ? [make("b", { className: "viewer-badge", textContent: this.say("root") })] : [];
+    const badge = line === log.root ? [make("b", { className: "viewer-badge", textContent: this.say("root") }), " "] : [];
     return [...badge, ...(rest ? [make("span", { className: "viewer-rest", textContent: rest })] : []), ...painted(shown, ranges)];
   }
 
