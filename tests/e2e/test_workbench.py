@@ -55,6 +55,12 @@ def open_bench(open_page: OpenPage, bench_server: Inside) -> Callable[..., Page]
     return opened
 
 
+SEEN = """(element) => {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return document.elementFromPoint(x + width / 2, y + height / 2) === element;
+}"""
+
+
 def status(page: Page) -> Locator:
     return page.locator("#bench-status")
 
@@ -99,6 +105,15 @@ def test_whoever_asks_finds_the_answer_behind_their_link(
     page.get_by_role("button", name="The two editions agree").click()
     expect(page.locator("#tried .own .confidence")).to_be_visible()
     expect(page.frame_locator("#preview-zh iframe").locator("h1")).to_have_text("分片不一致")
+    # From one text to the next without a stop at each link of the page between them.
+    past = page.get_by_role("link", name="Skip the preview").first
+    past.scroll_into_view_if_needed()
+    assert not past.evaluate(SEEN), "it does not lie over the text"
+    past.focus()
+    assert past.evaluate(SEEN)
+    past.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.locator("#zh")).to_be_focused()
     expect(page.locator("#open-problems")).to_contain_text("needs at least 2")
     page.get_by_label("Your name").fill("王小明")
     page.get_by_label("Your e-mail address").fill("wang@example.com")
