@@ -240,6 +240,13 @@ def test_the_page_for_maintainers_says_what_to_do_next(
     assert 'href="/zh/maintain"' in client.get("/zh/").text
 
 
+def test_what_nobody_counted_has_no_number(content: Path, serve: Callable[..., httpx.Client]) -> None:
+    page = serve(content, workbench="1").get("/en/maintain").text
+    assert sections(page)["unread"].strip().startswith("Never read No reads have been counted")
+    assert ">Never read</a>" in page
+    assert "Nothing to do here: Found, but did not help; Reported as no help" in text_of(page)
+
+
 def test_gaps_are_shown_with_their_counts_languages_and_a_way_to_the_workbench(
     content: Path, serve: Callable[..., httpx.Client], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -27,7 +27,7 @@ LARGEST = (1 << 64) - 1
 
 def shelf_key(summary: Summary, lang: Language, taxonomy: Taxonomy) -> bytes:
     """Return the sort key of an entry: frameworks in the order of the taxonomy; then entries for any version, then the
-    latest version first; then by title; then the latest change first."""
+    latest version first; then by title, whatever its case; then the latest change first."""
     framework, edition = summary.framework, summary.edition(lang)
     frameworks = list(taxonomy.framework)
     known = framework in taxonomy.framework
@@ -36,7 +36,7 @@ def shelf_key(summary: Summary, lang: Language, taxonomy: Taxonomy) -> bytes:
     pieces = [_sortable(frameworks.index(framework) if known else len(frameworks)), framework.encode(), b"\0"]
     # If one version is a prefix of another, the shorter one comes first.
     pieces += [b"\1" + _sortable(LARGEST - min(part, LARGEST)) for part in newest]
-    pieces += [b"\0", edition.title.encode("utf-8", "surrogatepass"), b"\0"]
+    pieces += [b"\0", edition.title.casefold().encode("utf-8", "surrogatepass"), b"\0"]
     return b"".join(pieces) + _sortable(LARGEST - summary.updated.toordinal())
 
 

@@ -153,3 +153,23 @@ def test_home_page_says_what_the_content_says_of_itself(
     assert lead in page
     assert f">{example}</a>" in page
     assert client.get(f"/{lang}/llms.txt").text.startswith(f"# {name}\n")
+
+
+def test_where_all_entries_are_in_one_language_results_do_not_repeat_it(
+    serve: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    files = {"zh/roll/a.md": small_content.edition("显存不足怎么办", "## 回答\n\n减小 batch。\n")}
+    client = serve(small_content.write(tmp_path, files))
+    assert 'class="edition"' not in client.get("/zh/search?q=显存不足").text
+    in_english = client.get("/en/search?q=显存不足").text
+    assert '<span class="edition" lang="zh-CN">中文</span>' in in_english, "who reads English is warned"
+    assert "1 answer so far" in client.get("/en/").text
+
+
+def test_lists_are_in_the_order_of_titles_whatever_their_case(
+    serve: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    titles = ("NCCL hangs", "import fails", "Zombies remain", "vLLM is slow")
+    files = {f"en/roll/{number}.md": small_content.edition(title) for number, title in enumerate(titles)}
+    page = serve(small_content.write(tmp_path, files)).get("/en/entries").text
+    assert re.findall(r'<h3 class="row-title"><a [^>]*>([^<]+)', page) == sorted(titles, key=str.lower)
