@@ -39,8 +39,12 @@ async def test_a_reader_whom_it_did_not_help_says_why_once(tmp_path: Path) -> No
     assert (kept["entry"], kept["outcome"]) == ("roll/first", "did_not_work")
     assert "memory" in kept["text"]
     assert "planted" not in json.dumps(kept)
-    assert "照做了，没有用" in page
+    assert "照做了，没有用：" in page
+    assert "{" in kept["text"]
     assert kept["text"].partition("{")[0].strip() in page
+    assert "{path}" not in page
+    assert "{word}" not in page
+    assert 'class="hole"' in page
     assert "1 no      0 yes  en  roll/first" in jieda("votes", JIEDA_DATA=str(tmp_path / "data")).stdout
 
 

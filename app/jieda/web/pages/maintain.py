@@ -147,8 +147,11 @@ def _voted(context: PageContext, voted: VotedDown) -> Task:
 
 
 def _reported(context: PageContext, report: Report) -> Task:
-    said = ": ".join(filter(None, (context.t(f"vote.why.{report.outcome}"), report.text)))
-    beside = f"{report.lang.own_name} · {context.day(date.fromisoformat(report.day))} · {said}"
+    said = Markup("").join((context.t("list.colon") if report.text else "", redacted(context, report.text)))
+    why = context.t(f"vote.why.{report.outcome}")
+    beside = (
+        Markup(" · ").join((report.lang.own_name, context.day(date.fromisoformat(report.day)), why)) + said
+    )
     return _task(context, context.library.summary(report.entry), beside)
 
 
