@@ -127,10 +127,13 @@ async function answerPage(address) {
   const text = address.searchParams.get("q") ?? "";
   const hits = text ? await found(text, page.body.dataset.lang, address.searchParams.get("framework")) : [];
   const list = Object.assign(page.createElement("ol"), { className: "cards" });
+  list.setAttribute("role", "list");
   list.append(...hits.slice(0, RESULTS).map(card));
   const region = page.getElementById("found");
-  region.querySelector(".status").textContent = text ? `${hits.length}` : "";
-  if (text) region.replaceChildren(region.querySelector(".status"), list);
+  const status = region.querySelector(".status"), { one, other, none } = status.dataset;
+  const said = hits.length === 1 ? one : hits.length ? other.replace("{count}", hits.length) : none;
+  status.textContent = text ? said : "";
+  if (text) region.replaceChildren(status, ...(hits.length ? [list] : []));
   return new Response(page.documentElement.outerHTML, { headers: { "Content-Type": "text/html" } });
 }
 

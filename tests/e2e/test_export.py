@@ -97,6 +97,10 @@ def test_it_is_searched_read_and_switched_without_a_server(page: Page, address: 
     page.goto(f"{address}/zh/search/?q=显存不足")
     expect(page.locator("#results .card").first).to_be_visible()
     expect(page.locator("#results .snippet code").first).to_be_visible()
+    expect(page.locator("#results .status")).to_have_text(re.compile(r"^\d+ 条结果$"))
+    expect(page.locator("#results .cards")).to_have_css("list-style-type", "none")
+    page.goto(f"{address}/en/search/?q=qqqzzzxxx")
+    expect(page.locator("#results .status")).to_have_text("Nothing found")
 
 
 def test_most_first_hits_are_those_of_the_server(page: Page, address: str, shipped: Snapshot) -> None:
