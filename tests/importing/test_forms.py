@@ -497,6 +497,22 @@ def test_a_row_with_the_code_of_an_error_is_an_error(imported: Callable[..., Res
     assert "## Symptom\n\nNo space\n\n## Fix\n\nDelete\n" in text
 
 
+def test_a_title_is_plain_text_and_the_output_that_it_says_is_a_signature(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    page = (
+        "# FAQ\n\n## The mount says lost peer 110 = timed out, use `mount -v`\n\n```text\nlost peer 110 = timed out\n"
+        "```\n\n"
+        "Open the port.\n\n## Is it free?\n\nYes.\n"
+    )
+    assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
+    (path,) = (tmp_path / "content" / "en" / "roll").glob("mount-says*.md")
+    text = path.read_text(encoding="utf-8")
+    assert "title: 'The mount says lost peer 110 = timed out, use mount -v'" in text
+    assert "  - 'lost peer {int} = timed out'" in text
+    assert "2 unchanged" in imported(["faq.md"], faq_DOT_md=page).output
+
+
 def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
     imported: Callable[..., Result], tmp_path: Path
 ) -> None:

@@ -125,9 +125,12 @@ def propose_signatures(
     `symptoms`: texts whose code blocks quote what goes wrong, whatever its words. Leaves out lines that are not
     specific, and lines that a sample of another entry has.
     """
+    titles, texts = list(titles), list(answers)
+    named = "\n".join(titles)
     lines = [line for title in titles for line in _from_title(title)]
+    lines += [line for text in texts for line in _quoted_in(named, text)]
     lines += [line for text in symptoms for line in _from_output(text)]
-    lines += [line for answer in answers for line in _from_code(answer)]
+    lines += [line for text in texts for line in _from_code(text)]
     return tuple(dict.fromkeys(signatures_of(lines, samples)))[:MAX_SIGNATURES]
 
 
@@ -150,6 +153,12 @@ def _from_title(title: str) -> Iterator[str]:
     latin = max(re.split(f"[{EAST_ASIAN}]+", title), key=len).strip(" \"'`:：")
     if match := re.search(r"(?:\w+\.)*\w*(?:Error|Exception)\b\s*:.*", latin):
         yield match[0]
+
+
+def _quoted_in(titles: str, answer: str) -> Iterator[str]:
+    """Yield the lines of output that a title says, too."""
+    for kept in _quoted_lines(answer, OUTPUTS):
+        yield from (line for line in kept if line.count(" ") > 1 and line in titles)
 
 
 def _from_code(answer: str) -> Iterator[str]:

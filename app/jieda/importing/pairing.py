@@ -24,6 +24,7 @@ _TOKEN = re.compile(r"[A-Za-z_][\w.+-]*\w|\d+(?:\.\d+)*|[A-Za-z]")
 _ADDRESS = re.compile(r"https?://[^\s)>\"'`，。）]+|\]\(([^)\s]+)")
 _IMAGE = re.compile(r"!\[|<img\b")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
+_CODE = re.compile(r"(`+) ?(?=\S)(.+?)(?<=\S) ?\1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,8 @@ class BilingualQuestion:
 
     @property
     def titles(self) -> dict[Language, str]:
-        return {lang: question.title for lang, question in self.found.items()}
+        """Those of the questions without the marks of code: titles of entries are plain text."""
+        return {lang: _CODE.sub(r"\2", question.title) for lang, question in self.found.items()}
 
 
 def find_candidates(pair: PagePair, wording: Wording, extractor: Extractor) -> tuple[BilingualQuestion, ...]:

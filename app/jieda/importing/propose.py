@@ -113,7 +113,7 @@ class Proposer:
         )
         editions = {
             lang: EditionDraft(
-                title=question.title[:MAX_TITLE_CHARS].strip(),
+                title=candidate.titles[lang][:MAX_TITLE_CHARS].strip(),
                 body=bodies[lang],
                 source=self._source(lang, candidate),
                 updated=self.updated or candidate.pair.pages[lang].updated,
@@ -125,7 +125,7 @@ class Proposer:
                 ),
                 images=answers[lang].images,
             )
-            for lang, question in candidate.found.items()
+            for lang in candidate.found
         }
         return Proposal(entry_id, candidate, kind, topics, types, signatures, editions)
 
@@ -133,9 +133,10 @@ class Proposer:
         self, candidate: BilingualQuestion, answers: Collection[PageAnswer], entry_id: str
     ) -> tuple[str, ...]:
         samples = [sample for sample in self.samples if sample.entry_id != entry_id]
+        titles = [question.title for question in candidate.found.values()]
         texts = [answer.text for answer in answers]
         symptoms = [text for answer in answers for key, text in answer.parts if key == "symptom"]
-        return propose_signatures(candidate.titles.values(), texts, samples, symptoms)
+        return propose_signatures(titles, texts, samples, symptoms)
 
     def _kind(
         self, candidate: BilingualQuestion, quoted: Sequence[str], answers: Collection[PageAnswer]
@@ -168,7 +169,7 @@ class Proposer:
         return Source(candidate.pair.pages[lang].title, address, self.license or NO_LICENSE)
 
     def _page_doubts(self, lang: Language, candidate: BilingualQuestion, entry_id: str) -> Iterator[Doubt]:
-        title = candidate.found[lang].title
+        title = candidate.titles[lang]
         if len(title) > MAX_TITLE_CHARS:
             yield doubt("title")
         other = self.titles.get(fold_title(title[:MAX_TITLE_CHARS]), entry_id)
