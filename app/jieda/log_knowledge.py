@@ -88,6 +88,8 @@ class Failures:
     """Formats of logs and failures other than Python's own."""
 
     levels: tuple[str, ...] = ()
+    error_levels: tuple[str, ...] = ()
+    """How a program writes, at the head of a line, that the line is of an error, in the grammar of prefixes."""
     prefixes: tuple[Prefix, ...] = ()
     repeats: tuple[str, ...] = ()
     """Text after a line that was printed several times, with `{int}` for the count."""

@@ -62,6 +62,18 @@ def test_logs_of_runs_that_go_well_are_called_healthy(team: Diagnoser) -> None:
         ("the job hangs and LEAKS", True),
         ('{"severity":"error","message":"quota of disk used up"}', True),
         ('{"severity":"info","message":"quota of disk used by half"}', False),
+        ("ERROR worker.py:12 -- the peer went away", True),
+        ("INFO worker.py:12 -- the peer went away", False),
+        ("2026-03-02 10:00:00,123 - app - ERROR - the peer went away", True),
+        ("[ERR] OSD_FULL: 1 full osd(s)", True),
+        ("E0302 10:14:02.113421    4312 memcache.go:265] the peer went away", True),
+        ("I0302 10:14:02.113421    4312 memcache.go:265] the peer went away", False),
+        ('time="2026-03-02T10:00:00Z" level=err msg="the peer went away"', True),
+        ("a\n" * 2000 + "2026-03-02 10:00:00 ERROR the peer went away\n" + "b\n" * 2000, True),
+        ("12:00:01 INFO  reads the file ERR at /var/lib/ERR", False),
+        ("err=nil, stderr is /dev/null", False),
+        (f"{'x' * 200} ERR ", False),
+        ("2m12s       Warning   Unhealthy   pod/cart-1   Readiness probe returned 503", True),
     ],
 )
 def test_trouble_is_a_word_or_a_level(line: str, troubled: bool, team: Diagnoser) -> None:

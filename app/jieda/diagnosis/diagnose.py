@@ -33,6 +33,7 @@ from jieda.diagnosis.scoring import MOST_WORDS, TIE, OriginFinder, Scored, Score
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
 from jieda.entry import Entry, Language
 from jieda.log.formats import compile_formats
+from jieda.log.levels import compile_levels
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.traceback import ParsedLog, find_passages, layout_of, parse
 from jieda.signature import compile_signature_line, normalize
@@ -65,6 +66,7 @@ class Diagnoser:
         self.known = known
         self.words = words
         self.formats = compile_formats(known.knowledge.failures)
+        self._levels = compile_levels(known.knowledge.failures)
         self._origins = OriginFinder(library.taxonomy.framework, known.knowledge.programs)
         self._entries: Mapping[str, Entry] = library.entries
         self._packages = library.taxonomy.packages
@@ -91,7 +93,8 @@ class Diagnoser:
         )
         near = () if matches else tuple(self._near(each, lang) for each in scores.nearest(self._is_near))
         elsewhere = self._cause_elsewhere(text, parsed, lang)
-        verdict = _verdict(matches, near, troubled=shown.troubled or elsewhere is not None)
+        troubled = shown.troubled or elsewhere is not None or self._levels.tell_of_error(text)
+        verdict = _verdict(matches, near, troubled=troubled)
         return Diagnosis(
             matches=matches,
             near=near,

@@ -315,6 +315,7 @@ _report = {
 }
 _FAILURES: Mapping[str, Form] = {
     "levels": _words,
+    "error_levels": _lines(PREFIXES),
     "prefixes": all_of(record(_prefix, "name", "lines", "examples", make=Prefix)),
     "repeats": _lines(REPEATS),
     "message_fields": _words,
