@@ -365,8 +365,11 @@ def test_no_flag_is_broken_behind_its_dashes(open_page: OpenPage) -> None:
     assert flags.count() > 4
     for width in (320, 1280):
         page.set_viewport_size({"width": width, "height": 700})
-        broken = "all => all.filter((flag) => flag.getClientRects().length > 1).length"
-        assert flags.evaluate_all(broken) == 0, width
+        # In a cell, a long one may break between its parts: its head is a span of its own.
+        broken = """all => all.filter((flag) => !flag.matches(":is(th, td) .mid-flag"))
+          .filter((flag) => new Set([...flag.getClientRects()].map((box) => Math.round(box.top))).size > 1)
+          .map((flag) => flag.outerHTML)"""
+        assert flags.evaluate_all(broken) == [], width
 
 
 def test_dropping_a_file_fills_the_log(open_page: OpenPage, tmp_path: Path) -> None:
