@@ -233,3 +233,28 @@ def test_traditional_characters_answer_exactly_as_simplified_ones(shipped: Snaps
     assert traditional.hits == simplified.hits
     assert traditional.facets == simplified.facets
     assert all("out-of-memory" in hit.entry.error_types for hit in simplified.hits[:3])
+
+
+# ---- what is said around a question
+
+
+@pytest.mark.parametrize(
+    ("lang", "around"),
+    [
+        (Language.EN, "Hello everyone, sorry to disturb you. {} Any help would be appreciated, thanks!"),
+        (Language.EN, "Dear maintainers, thanks for this great work! {} Looking forward to your reply."),
+        (Language.ZH, "你好，感谢开源这么好的项目。{} 期待回复，谢谢！"),
+    ],
+)
+def test_greetings_and_thanks_around_a_question_seldom_raise_a_doubt(
+    shipped: Snapshot, lang: Language, around: str
+) -> None:
+    """Of the titles as questions."""
+    end = "?" if lang is Language.EN else "？"
+    asked = [(entry.id, around.format(title + end)) for entry, of, title in titles(shipped) if of is lang]
+    answers = [(owner, shipped.searcher.search(SearchRequest(text, lang, limit=1))) for owner, text in asked]
+    right = [answer for owner, answer in answers if answer.hits[0].entry.id == owner]
+    assert len(right) >= 0.95 * len(asked)
+    assert sum(answer.weak for answer in right) <= 0.25 * len(right)
+    nothing = shipped.searcher.search(SearchRequest(around.format("Sourdough" + end), lang))
+    assert nothing.weak or not nothing.hits

@@ -18,6 +18,7 @@ from jieda.search.answers import (
     Suggestion,
     SuggestionType,
 )
+from jieda.search.index.document import sentences_of
 from jieda.search.index.protocol import Index, ScoredDocument
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.query.parser import FrameworkNames, ParsedQuery, QueryParser
@@ -39,6 +40,14 @@ CHARACTERS = TokenKind.GRAM.term("")
 LONGEST_QUESTION, LONGEST_LINE = 6, 12
 """Most informative words of a query for which absent words, and absent names, are reported."""
 NAMES = (ClauseKind.CODE, ClauseKind.NAME)
+
+MOST_PARTS = 4
+"""Sentences of a query that are searched for by themselves: what is said around a question is short."""
+MOSTLY_PROSE = 0.5
+"""Share of prose in a query above which its sentences are. Of 1,078 texts that no entry answers, 4 are no longer called
+weak because of this; without regard to prose 131, as a line of a log says what many programs say. Of 150 questions,
+each asked with seven kinds of greetings and thanks around it, .28 of the right answers are called weak instead of .61;
+words of courtesy in `function_words.txt` are part of that (27 November 2026)."""
 
 MOST_REASONS = 5
 WORTH_SAYING = 0.04
@@ -115,9 +124,13 @@ class Searcher:
         (total,) = ranking.totals((request.filters,))
         corrected = [parsed.corrected] if parsed.corrected and total else []
         weak = not request.unfinished and ranking.is_weak()
+        # The query may be good apart from its spelling, or from what is said around it: a greeting, thanks. A cluster
+        # is not queried a second time to find out.
         if weak and corrected and not self.waits:
-            # The query may be good apart from its spelling. A cluster is not queried a second time to find out.
             weak = self._ranker.rank(self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
+        elif weak and not self.waits:
+            parts = _parts(typed.free) if parsed.query.prose > MOSTLY_PROSE else ()
+            weak = not any(self._is_found_by(each, ranking.ranked[0]) for each in parts)
         return SearchAnswer(
             query=request.text,
             total=total,
@@ -206,6 +219,12 @@ class Searcher:
             return None
         return vector
 
+    def _is_found_by(self, text: str, document: ScoredDocument) -> bool:
+        """Whether a document is the first hit for a text too, and fits it."""
+        query = self._parser.parse(text, Filters()).query
+        ranking = self._ranker.rank(query, 1, self._meaning(query))
+        return [one.id for one in ranking.ranked] == [document.id] and not ranking.is_weak()
+
     def _absent_words(self, query: Query) -> Iterator[str]:
         """Yield the words of a question that no entry has. A pasted line is full of words and numbers that vary, and a
         longer one of names as well, so less or nothing is reported for these."""
@@ -269,6 +288,12 @@ class Searcher:
         """Whether an entry is for one of `frameworks`, or applies anywhere."""
         entry = self._library.entries[scored.id]
         return bool(frameworks) and (entry.framework in frameworks or entry.applies_anywhere)
+
+
+def _parts(text: str) -> Sequence[str]:
+    """Return the longest MOST_PARTS sentences and lines of a text that has several."""
+    found = [each for line in text.splitlines() for each in sentences_of(line)]
+    return sorted(found, key=len, reverse=True)[:MOST_PARTS] if len(found) > 1 else ()
 
 
 def _reasons(

@@ -321,7 +321,7 @@ def sayings(entry: Entry) -> Iterator[str]:
     for edition in entry.editions.values():
         yield from edition.symptoms
         for line in body_lines(edition):
-            yield from (f"{edition.title}: {piece}" for piece in (*_sentences(line), line))
+            yield from (f"{edition.title}: {piece}" for piece in (*sentences_of(line), line))
 
 
 def standalone_sentences(entry: Entry) -> Iterator[str]:
@@ -329,12 +329,13 @@ def standalone_sentences(entry: Entry) -> Iterator[str]:
     sentence, and a title in front makes all sentences of an entry similar."""
     for edition in entry.editions.values():
         for line in body_lines(edition):
-            for sentence in _sentences(line):
+            for sentence in sentences_of(line):
                 yield sentence
                 yield from _clauses(sentence, edition)
 
 
-def _sentences(line: str) -> list[str]:
+def sentences_of(line: str) -> list[str]:
+    """Return the sentences of a line."""
     return [each for each in SENTENCE_END.split(line) if each]
 
 
