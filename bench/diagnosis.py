@@ -109,10 +109,8 @@ def changed(module: Any, **values: float) -> Iterator[None]:
 ABLATIONS: Mapping[str, tuple[Any, Mapping[str, float]]] = {
     "without signatures": (model, {"FOUND": 0.0, "SIGNATURE": 0.0}),
     "signatures all worth the same": (model, {"FOUND": 2.5, "SIGNATURE": 0.0}),
-    "without words": (
-        model,
-        {"WORDS": 1e-12},
-    ),  # what has none of them counts as minus infinity, times zero as nothing
+    # Not 0.0: an entry with none of the words counts as minus infinity, and that times zero is no number.
+    "without words": (model, {"WORDS": 1e-12}),
     "words never count against": (model, {"UNEXPLAINED": 0.0}),
     "without origin": (scoring, {"OWN": 0.0, "FOREIGN": 0.0}),
     "origin a switch": (scoring, {"FOREIGN": -99.0}),

@@ -9,7 +9,6 @@ from jieda.client.remote import Client
 from jieda.diagnosis.answers import Verdict
 from jieda.entry import Language
 from jieda.errors import BadParameter
-from jieda.log.lines import LinesRead
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import cut, printable, read_ranges
 from jieda.search.answers import MOST_WEAK, SearchRequest
@@ -53,8 +52,7 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> Json:
     shown["framework"] = found.framework if found.asks or key == "foreign" else ""
     # The error that no entry explains with certainty; the agent has its text in the log.
     shown["errors"] = shown["errors"][:1] if found.outcome is not Verdict.KNOWN else []
-    parts = (LinesRead(**part.model_dump()) for part in found.read)
-    shown["read"] = read_ranges(parts, context.translator(asked.reply_lang))
+    shown["read"] = read_ranges(found.read, context.translator(asked.reply_lang))
     told_of = {"names": ", ".join(found.asks), "log": found.framework}
     shown["advice"] = context.translator(asked.reply_lang)(f"agents.advice.{key}", **told_of) if key else ""
     return pick(shown, answers.DIAGNOSIS)

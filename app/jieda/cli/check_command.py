@@ -69,13 +69,13 @@ def command(  # noqa: PLR0913 - one parameter for each option
     whole = len(report.problems)
     if revision:
         report = _answerable_for(report, chosen, revision, searches=searches)
-    telling = _Telling(report, lang, Translations.load().translator(lang))
+    text = _ReportText(report, lang, Translations.load().translator(lang))
     if as_json:
-        print_json(telling.data(chosen, revision))
+        print_json(text.data(chosen, revision))
     else:
-        for line in telling.lines():
+        for line in text.lines():
             click.echo(line)
-    click.echo(telling.summary(revision, whole - len(report.problems)), err=True)
+    click.echo(text.summary(revision, whole - len(report.problems)), err=True)
     return 1 if report.wrong else 0
 
 
@@ -123,7 +123,7 @@ def _answerable_for(
 
 
 @dataclass(frozen=True, slots=True)
-class _Telling:
+class _ReportText:
     """A report in a language; `t` translates into it."""
 
     report: CheckReport

@@ -19,7 +19,7 @@ CLOSED = re.compile(
 SET_IN = re.compile(r"^(?:\?\?\?\+?|!!!)\s+(?:question|faq|help)\b[^\"]*\"(?P<title>.+)\"\s*$")
 """Opening line of a box whose text is indented: MkDocs."""
 _COMPONENT = re.compile(
-    r"^(?P<indent>\s*)<(?P<close>/?)(?P<name>(?!Accordion|Details|Collaps|Expand)[A-Z][\w.]*)"
+    r"^\s*<(?P<close>/?)(?P<name>(?!Accordion|Details|Collaps|Expand)[A-Z][\w.]*)"
     r"(?P<rest>(?:\s[^<>]*)?)(?<!/)>\s*$"
 )
 """A line with only an MDX tag, which would make Markdown read the lines below it as HTML."""

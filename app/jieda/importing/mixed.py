@@ -1,7 +1,6 @@
 """Questions that one section of a page writes in several ways: boxes, bold lines, marked lines and rows of tables."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from jieda.content.markdown.body import SourceBlock
@@ -84,7 +83,7 @@ def _asks(style: str, unit: Unit, wording: Wording) -> bool:
     return ends_asking or (style == "details" and wording.likeness(unit.title) == 1)
 
 
-def _in_order(units: Sequence[Unit] | Iterator[Unit]) -> Units:
+def _in_order(units: Iterable[Unit]) -> Units:
     """Return units by line; of two on one line, the first that was given."""
     by_line: dict[int, Unit] = {}
     for unit in units:
@@ -102,7 +101,7 @@ def _boxes(blocks: Sequence[SourceBlock]) -> Iterator[range]:
     for block in blocks:
         if block.kind not in {"html_block", "paragraph"}:
             continue
-        for match in re.finditer(DETAILS.pattern, block.content, re.IGNORECASE):
+        for match in DETAILS.finditer(block.content):
             line = block.first + block.content.count("\n", 0, match.start())
             if not match[0].startswith("</"):
                 first = first if depth else line

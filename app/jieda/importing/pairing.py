@@ -24,7 +24,7 @@ _TOKEN = re.compile(r"[A-Za-z_][\w.+-]*\w|\d+(?:\.\d+)*|[A-Za-z]")
 _ADDRESS = re.compile(r"https?://[^\s)>\"'`，。）]+|\]\(([^)\s]+)")
 _IMAGE = re.compile(r"!\[|<img\b")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
-_CODE = re.compile(r"(`+) ?(?=\S)(.+?)(?<=\S) ?\1")
+_CODE = re.compile(r"(?<!`)(`++) ?(?=\S)(.+?)(?<=\S) ?\1(?!`)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ class Searcher:
             weak = self._ranker.rank(self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
         elif weak and not self.waits:
             parts = _parts(typed.free) if parsed.query.prose > MOSTLY_PROSE else ()
-            weak = not any(self._is_found_by(each, ranking.ranked[0]) for each in parts)
+            weak = not any(self._is_found_by(each, request.filters, ranking.ranked[:1]) for each in parts)
         return SearchAnswer(
             query=request.text,
             total=total,
@@ -219,11 +219,12 @@ class Searcher:
             return None
         return vector
 
-    def _is_found_by(self, text: str, document: ScoredDocument) -> bool:
-        """Whether a document is the first hit for a text too, and fits it."""
-        query = self._parser.parse(text, Filters()).query
+    def _is_found_by(self, text: str, filters: Filters, first: Sequence[ScoredDocument]) -> bool:
+        """Whether the first hit, if there is one, is that of a text too, and fits it."""
+        query = self._parser.parse(text, filters).query
         ranking = self._ranker.rank(query, 1, self._meaning(query))
-        return [one.id for one in ranking.ranked] == [document.id] and not ranking.is_weak()
+        ids = [one.id for one in ranking.ranked]
+        return bool(ids) and ids == [one.id for one in first] and not ranking.is_weak()
 
     def _absent_words(self, query: Query) -> Iterator[str]:
         """Yield the words of a question that no entry has. A pasted line is full of words and numbers that vary, and a
