@@ -91,7 +91,7 @@ def test_a_section_has_its_source_its_html_and_its_text() -> None:
     fix, notes = render(source).sections
     assert (fix.key, fix.title, notes.key) == ("fix", "Fix", "notes")
     assert fix.markdown == fix_source
-    assert fix.text == "Set --load to the folder.\nrun --load x\n\ndone\na b\n1 c"
+    assert fix.text == "Set --load to the folder.\nrun --load x\n\ndone\na | b\n1 | c"
     assert "<h2" not in fix.html
     assert notes.html == "<p>End.</p>\n"
 

@@ -240,7 +240,7 @@ def test_code_in_tables_and_lists_is_code(small: MakeSnapshot) -> None:
     table = "| name | zebra |\n| --- | --- |\n| `a` b | zebra `c` d |\n\n- one\n- `e` zebra"
     snapshot = small(FILLERS | {"en/one": concept("About it", table)})
     shown = first(snapshot, "zebra").snippet
-    assert shown.text == "name zebra · a b zebra c d · one · e zebra"
+    assert shown.text == "name | zebra · a b | zebra c d · one · e zebra"
     assert [shown.text[start:end] for start, end in shown.code] == ["a", "c", "e"]
 
 

@@ -45,8 +45,8 @@ Piece = tuple[str, bool]
 
 
 def plain_text(tokens: Sequence[Token]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return one line per paragraph, heading, item or table row, with line breaks kept in code blocks; and the start
-    and end offsets of code."""
+    """Return one line per paragraph, heading, item or table row, its cells with bars between them, with line breaks
+    kept in code blocks; and the start and end offsets of code."""
     text, code = "", []
     for piece, is_code in _pieces(tokens):
         if is_code and piece:
@@ -69,7 +69,7 @@ def _pieces(tokens: Sequence[Token]) -> Iterator[Piece]:
         elif token.type == "inline":
             yield between, False
             yield from _inline_pieces(token)
-            between = between or " "
+            between = between or " | "
 
 
 def inline_text(token: Token) -> str:
