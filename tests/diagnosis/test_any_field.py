@@ -107,3 +107,34 @@ def test_an_entry_with_a_title_alone_is_near_what_its_words_are_printed_in(
     assert (found.verdict, [one.entry.id for one in found.near]) == (Verdict.NEAR, ["roll/killed"])
     found = team.diagnose('ERROR: relation "orders" does not exist', Language.EN)
     assert (found.verdict, found.near) == (Verdict.UNKNOWN, ())
+
+
+@pytest.mark.parametrize(
+    ("programs", "expected"),
+    [
+        ("{}", ("known", "exact")),
+        ("{redis: {role: component}}", ("known", "exact")),
+        ("{redis: {role: framework}}", ("near", "foreign")),
+        ("{mysql: {role: framework}}", ("near", "foreign")),
+        ("{nginx: {role: other}}", ("known", "exact")),
+    ],
+)
+def test_a_log_may_name_several_parts_of_a_system_unless_they_are_listed_as_apart(
+    programs: str, expected: tuple[str, str], tmp_path: Path, analyzers: Analyzers
+) -> None:
+    names = "\n".join(
+        f"  {each}: {{name: {{en: {each}, zh: {each}}}, description: {{en: Ours., zh: 我们的。}}}}"
+        for each in ("mysql", "redis")
+    )
+    entry = small_content.edition("Waits for a lock", "## Fix\n\nEnd the transaction.\n", kind="error")
+    files = {
+        "taxonomy.yaml": small_content.TAXONOMY.replace("kinds:", f"{names}\nkinds:"),
+        "programs.yaml": f"programs: {programs}\n",
+        "en/mysql/lock.md": entry.replace("kind:", "signatures: ['Lock wait timeout exceeded']\nkind:"),
+    }
+    content = small_content.write(tmp_path / "content", files)
+    team = open_snapshot(tmp_path / "data", analyzers, content).diagnoser
+    log = "10:00:01 INFO redis client is ready\n10:03:09 ERROR pay: Lock wait timeout exceeded; try again\n"
+    found = team.diagnose(log, Language.EN)
+    sure = [one.confidence.value for one in found.matches] or ["foreign" for one in found.near if one.foreign]
+    assert (found.verdict.value, *sure) == expected

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jieda.content.read.shared_files import FAILURES, PROGRAMS, read_log_knowledge
-from jieda.diagnosis.scoring import OriginFinder
+from jieda.diagnosis.origin import OriginFinder
 from jieda.entry import Language
 from jieda.errors import ContentError
 from jieda.log import traceback

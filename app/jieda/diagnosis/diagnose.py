@@ -29,7 +29,8 @@ from jieda.diagnosis.facts import (
     SignatureCount,
     WordReader,
 )
-from jieda.diagnosis.scoring import MOST_WORDS, TIE, OriginFinder, Scored, Scorer
+from jieda.diagnosis.origin import OriginFinder
+from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
 from jieda.entry import Entry, Language
 from jieda.log.formats import compile_formats
