@@ -102,6 +102,10 @@ def matching(pattern: str, problem: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+HOST_NAME = matching(
+    r"\*|(\*\.)?[\w.-]+|\[[0-9A-Fa-f:.]+\]",
+    "must be host names such as faq.example.com or *.example.com, without scheme and port",
+)
 ORIGIN = matching(
     r"\*|https?://[^/?#@\s]+", "must be schemes and hosts such as https://docs.example.com, or *"
 )

@@ -18,6 +18,7 @@ from jieda.errors import SettingsError
 from jieda.places import CONTENT, DATA
 from jieda.setting_forms import (
     EDITOR,
+    HOST_NAME,
     NOBODY,
     NODE,
     ORIGIN,
@@ -63,7 +64,7 @@ class Settings:
         "",
         "Scheme and host of absolute addresses; empty: an allowed or local Host header of the request.",
     )
-    allowed_hosts: Annotated[tuple[str, ...], parsed_by(split_words)] = row(
+    allowed_hosts: Annotated[tuple[Annotated[str, HOST_NAME], ...], parsed_by(split_words)] = row(
         (), "Host names to answer to, separated by commas; empty or *: any."
     )
     cors_origins: Annotated[tuple[Annotated[str, ORIGIN], ...], parsed_by(split_words)] = row(
@@ -73,9 +74,11 @@ class Settings:
     root_path: Annotated[str, AfterValidator(hosting_path)] = row(
         "", "Path under which a proxy serves this, such as /kb."
     )
-    trusted_proxies: Annotated[tuple[str, ...], parsed_by(split_proxies)] = row(
-        ("127.0.0.1",),
-        f"Proxies whose X-Forwarded-* headers are trusted, separated by commas; {NOBODY}: no proxy's.",
+    trusted_proxies: Annotated[tuple[str, ...], parsed_by(split_proxies), AfterValidator(check_networks)] = (
+        row(
+            ("127.0.0.1",),
+            f"Proxies whose X-Forwarded-* headers are trusted, separated by commas; {NOBODY}: no proxy's.",
+        )
     )
     reload_token: str = row("", "Secret for POST /api/v1/reload; empty: refused to everybody.")
     metrics: Annotated[tuple[str, ...], parsed_by(split_proxies), AfterValidator(check_networks)] = row(

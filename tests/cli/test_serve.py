@@ -45,16 +45,22 @@ def test_every_setting_is_an_option_named_with_its_variable() -> None:
 
 @pytest.mark.quick
 def test_all_wrong_settings_are_told_at_once_with_2() -> None:
-    wrong = variables({"workers": "zero", "content": "/does/not/exist", "watch": "off"})
+    wrong = variables({"workers": "zero", "content": "/does/not/exist", "watch": "off", "prot": "80"})
+    wrong |= variables({"allowed_hosts": "https://faq.example.com", "trusted_proxies": "10.0.0.7/8"})
     ended = jieda("serve", "--port", "70000", "--base-url", "faq", **wrong)
     assert ended.returncode == 2
     assert ended.stdout == ""
     assert ended.stderr.splitlines() == [
+        "jieda: JIEDA_PROT is ignored, as there is no such setting: is JIEDA_PORT meant?",
         "jieda: JIEDA_PORT (--port): should be less than or equal to 65535; it is '70000'",
         "jieda: JIEDA_WORKERS (--workers): should be a valid integer; it is 'zero'",
         "jieda: JIEDA_CONTENT (--content): not a directory: /does/not/exist; it is '/does/not/exist'",
         "jieda: JIEDA_BASE_URL (--base-url): must be like https://faq.example.com, without a path "
         "(the path is JIEDA_ROOT_PATH); it is 'faq'",
+        "jieda: JIEDA_ALLOWED_HOSTS (--allowed-hosts): must be host names such as faq.example.com or *.example.com, "
+        "without scheme and port; it is 'https://faq.example.com'",
+        "jieda: JIEDA_TRUSTED_PROXIES (--trusted-proxies): must be addresses such as 10.0.0.7, networks such as "
+        "10.0.0.0/8, or *; it is '10.0.0.7/8'",
         "jieda: JIEDA_WATCH (--watch): should be 'auto', 'events' or 'poll'; it is 'off'",
     ]
 
@@ -64,6 +70,17 @@ def test_an_option_wins_over_the_environment(tmp_path: Path) -> None:
     ended = jieda("serve", "--port", "x", **given)
     assert ended.returncode == 2
     assert "'x'" in ended.stderr
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "name", ["*", "faq.example.com", "*.corp.example", "localhost", "[::1]", "10.0.0.7", "faq_1"]
+)
+def test_every_form_of_a_host_name_is_allowed(name: str, tmp_path: Path) -> None:
+    given = {"JIEDA_CONTENT": str(write(tmp_path, ONE)), "JIEDA_ALLOWED_HOSTS": name}
+    assert Settings.load(given).allowed_hosts == (name,)
+    with pytest.raises(SettingsError, match="without scheme and port"):
+        Settings.load(given | {"JIEDA_ALLOWED_HOSTS": f"{name}:8000"})
 
 
 def test_worker_processes_get_the_very_settings_of_their_parent(tmp_path: Path) -> None:

@@ -76,14 +76,14 @@ def serve(**given: str | tuple[str, ...] | None) -> None:
 
     Each option can also be set as the environment variable beside it; the option wins. The default follows it.
     """
+    for name, meant in misspelled_variables(os.environ).items():
+        click.echo(f"jieda: {name} is ignored, as there is no such setting: is {meant} meant?", err=True)
     try:
         settings = Settings.load(os.environ, **given)
     except SettingsError as error:
         for problem in error.problems:
             click.echo(f"jieda: {problem}", err=True)
         sys.exit(2)
-    for name, meant in misspelled_variables(os.environ).items():
-        click.echo(f"jieda: {name} is ignored, as there is no such setting: is {meant} meant?", err=True)
     logging.config.dictConfig(log_config(settings.log_format))
     server.check_files()
     check_port(settings.host, settings.port)
