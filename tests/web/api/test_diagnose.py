@@ -163,10 +163,26 @@ def test_a_json_body_that_makes_no_sense_is_refused_by_field(
     assert field in {error["field"] for error in assert_problem(answer, 422)["errors"]}
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"{'text': 'x'}", b'{"text": "x",}'])
-def test_a_body_that_is_not_json_is_a_bad_request(client: httpx.Client, body: bytes) -> None:
-    answer = post(client, content=body, headers={"Content-Type": "application/json"})
-    assert assert_problem(answer, 400)["errors"] == [{"field": "body", "message": "must be valid JSON"}]
+@pytest.mark.parametrize(
+    ("body", "line", "column"),
+    [
+        (b"", 1, 1),
+        (b"{", 1, 2),
+        (b"{'text': 'x'}", 1, 2),
+        (b'{"lang": "zh",\n "text": "one\ntwo"}', 2, 14),  # a line break that nobody has escaped
+    ],
+)
+def test_a_body_that_is_not_json_is_a_bad_request_that_says_where(
+    client: httpx.Client, body: bytes, line: int, column: int
+) -> None:
+    said = {
+        "en": f"is not valid JSON from line {line}, column {column} on",
+        "zh": f"从第 {line} 行第 {column} 列起不是合法的 JSON",
+    }
+    for lang, message in said.items():
+        headers = {"Content-Type": "application/json", "Accept-Language": lang}
+        answer = post(client, content=body, headers=headers)
+        assert assert_problem(answer, 400)["errors"] == [{"field": "body", "message": message}]
 
 
 def test_a_refusal_speaks_the_language_that_the_body_asks_for(client: httpx.Client) -> None:

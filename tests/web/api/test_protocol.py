@@ -121,6 +121,21 @@ def test_a_parameter_that_is_unknown_or_missing_is_refused_with_the_nearest(
     assert error["message"].startswith(told)
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("edition=fr&lang=en", "must be one of 'en', 'zh'"),
+        ("edition=fr&lang=zh", "只能是 'en', 'zh' 之一"),
+        (f"offset={'9' * 30}&lang=en", "must be 10,000 or less"),
+    ],
+)
+def test_a_refusal_names_the_bound_or_the_values_and_in_one_language(
+    client: httpx.Client, query: str, told: str
+) -> None:
+    (error,) = assert_problem(client.get(f"/api/v1/search?q=oom&{query}"), 422)["errors"]
+    assert error["message"] == told
+
+
 def test_pages_ignore_parameters_that_links_collect(client: httpx.Client) -> None:
     assert client.get("/en/search?q=node2pg&utm_source=x&page=9").status_code == 200
 

@@ -129,8 +129,9 @@ def parse_body(raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
     except ValidationError as error:
         found = field_errors(suggest_names(error, model))
         raise HttpProblem(422, "problem.bad_parameter", errors=found) from None
-    except (ValueError, RecursionError):
-        broken = FieldError("body", "problem.field.json")
+    except (ValueError, RecursionError) as error:
+        at = {"line": error.lineno, "column": error.colno} if isinstance(error, json.JSONDecodeError) else {}
+        broken = FieldError("body", "problem.field.json_at" if at else "problem.field.json", at)
         raise HttpProblem(400, "problem.bad_json", errors=(broken,)) from None
 
 

@@ -35,7 +35,7 @@ def _written_as(form: str, error: str, message: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-Number = Annotated[int, _written_as(r"-?\d{1,18}", "int_parsing", "must be a whole number")]
+Number = Annotated[int, _written_as(r"-?\d{1,99}", "int_parsing", "must be a whole number")]
 Switch = Annotated[bool, _written_as("true|false|1|0", "bool_parsing", "must be true or false")]
 Day = Annotated[date, _written_as(r"\d{4}-\d\d-\d\d", "date_parsing", "must be a date")]
 

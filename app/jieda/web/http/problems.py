@@ -108,7 +108,8 @@ def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
             name=_field_name(error["loc"]),
             key=FIELD_MESSAGES.get(error["type"], "problem.field.invalid"),
             arguments={
-                name: value if isinstance(value, int) else str(value)
+                # Lists of values are in English: `'en' or 'zh'`.
+                name: value if isinstance(value, int) else str(value).replace("' or '", "', '")
                 for name, value in error.get("ctx", {}).items()
             },
         )
