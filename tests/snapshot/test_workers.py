@@ -1,6 +1,7 @@
 """Several workers, one content: all of them serve the same, whoever asks for it, whatever happens to one."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.snapshot.store.processes import is_led
 from jieda.snapshot.watch.follow import LOOK_AT_FILES
 
 from tests.support import server as servers
@@ -178,6 +180,23 @@ def test_a_generation_damaged_under_running_workers_is_made_anew(shared: Shared)
     ready(server)
     well = {(generation, 2) for generation in before}
     until(lambda: {(each.get("generation"), each.get("entries")) for each in answers(server)} == well)
+
+
+def test_a_data_directory_deleted_under_running_workers_is_counted_in_again(shared: Shared) -> None:
+    server, _ = shared
+    before = children(server.process.pid)
+    server.data.rename(gone := server.data.with_name("gone"))
+    shutil.rmtree(gone)
+    until(lambda: len(children(server.process.pid)) == WORKERS and not any(map(is_alive, before)))
+    ready(server)
+    until(lambda: is_led(server.data) and {each["status"] for each in answers(server)} == {"ready"})
+    assert (reload(server).json()["workers"], reload(server).json()["behind"]) == (WORKERS, [])
+    with server.client() as client:
+        told = client.get("/metrics")
+    assert told.status_code == 200
+    counted = 'jieda_requests_total{method="GET",route="/readyz",status="200"}'
+    (line,) = [each for each in told.text.splitlines() if each.startswith(counted)]
+    assert float(line.split()[-1]) >= 12
 
 
 def noise(path: Path) -> None:

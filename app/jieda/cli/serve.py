@@ -112,7 +112,7 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
         with TemporaryDirectory(prefix=METRICS, dir=settings.data, ignore_cleanup_errors=True) as folder:
             os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: folder})
             knowledge.lead()
-            server.Workers(settings).run()
+            server.Workers(settings, Path(folder)).run()
     finally:
         knowledge.stop()
 

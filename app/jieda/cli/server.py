@@ -1,6 +1,7 @@
 """Runs uvicorn, in this process or in workers that are started, replaced and stopped, and limits its connections."""
 
 import asyncio
+import contextlib
 import gc
 import logging
 import os
@@ -14,6 +15,7 @@ from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import wait
+from pathlib import Path
 from socket import socket
 from typing import Any, Self
 
@@ -259,8 +261,9 @@ def run_worker(listening: socket, alive_until: Any) -> None:
 class Workers:
     """The workers of a server, listening on one socket."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Open the socket. Exits with a message where that fails."""
+    def __init__(self, settings: Settings, figures: Path) -> None:
+        """Open the socket; `figures` is the folder that the workers count in. Exits with a message where that fails."""
+        self._figures = figures
         self._listening = uvicorn.Config("", **uvicorn_options(settings)).bind_socket()
         self._stopping = False
         self._workers: list[Worker] = [Worker(self._listening) for _ in range(settings.workers)]
@@ -271,6 +274,7 @@ class Workers:
             signal.signal(number, self._stop)
         while not self._stopping:
             wait([each.process.sentinel for each in self._workers], SECONDS_BETWEEN_WORKERS)
+            self._restore_folder()
             failed = [each for each in self._workers if not self._stopping and not each.is_healthy]
             for each in failed:
                 each.process.kill()
@@ -287,6 +291,16 @@ class Workers:
                 )
                 self._workers[self._workers.index(dead)] = Worker(self._listening)
         self.end()
+
+    def _restore_folder(self) -> None:
+        """If the data directory was deleted, end the workers: those that replace them count, and say what they serve,
+        in the new one."""
+        with contextlib.suppress(OSError):
+            if not self._figures.is_dir():
+                self._figures.mkdir(parents=True)
+                log.warning("the data directory was deleted: replacing all workers")
+                for each in self._workers:
+                    each.process.terminate()
 
     def end(self) -> None:
         """Stop all workers, killing those that exceed the timeout. The socket is closed first: while it is open, the

@@ -1,6 +1,7 @@
 """The state of one process: the snapshot that it serves, and its builder if it has one."""
 
 import atexit
+import contextlib
 import logging
 import os
 import threading
@@ -24,6 +25,7 @@ from jieda.snapshot.store.processes import (
     BuilderStatus,
     BuildRefused,
     ask,
+    is_led,
     lead,
     read_record,
     reason_of,
@@ -36,6 +38,8 @@ log = logging.getLogger(__name__)
 
 TOLD_FOR = 60.0
 """Seconds for which `health` reports that a thread died."""
+SECONDS_BETWEEN_LOOKS = 1.0
+"""Between two looks whether the data directory is still ours: somebody may delete it."""
 SECONDS_TO_SPREAD = 10.0
 """How long a reload waits for the other workers."""
 RELOAD_FAILURES = (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused)
@@ -117,6 +121,7 @@ class Knowledge:
         self._settings = settings
         self._follow_only = follow_only
         self._leading = leading
+        self._address = f"http://{settings.host}:{settings.port}"
         self._stop = threading.Event()
         self._died = ("", 0.0)
         self._threads = Threads(self._stop, self._note_death)
@@ -128,7 +133,7 @@ class Knowledge:
         """Directory of generations: the configured one, or a temporary one if that cannot be written."""
         if self._leading:
             try:
-                lead(data, f"http://{self._settings.host}:{self._settings.port}")
+                lead(data, self._address)
             except OSError as error:
                 # It cannot be written either; the build reports that.
                 log.warning("cannot lock %s: %s", data, error)
@@ -216,11 +221,19 @@ class Knowledge:
         """Start to build when the content changes, if configured, and to retry failed builds."""
         watch = Watch(WatchMode(self._settings.watch)) if self._settings.reload_content else None
         self._threads.start("jieda-watch", partial(self._keeper.follow_content, watch))
+        if self._leading:
+            self._threads.start("jieda-lead", self._keep_leading)
 
     def lead(self) -> None:
         """Start to build for the processes that follow: when the content changes, if configured, and on request."""
         self.watch()
         self._threads.start("jieda-requests", self._keeper.answer_requests)
+
+    def _keep_leading(self) -> None:
+        while not self._stop.wait(SECONDS_BETWEEN_LOOKS):
+            with contextlib.suppress(OSError):
+                if not is_led(self.data):
+                    lead(self.data, self._address)
 
     def stop(self) -> None:
         """Stop all that `start` began; a build in progress is abandoned."""
