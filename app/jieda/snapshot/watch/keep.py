@@ -217,8 +217,8 @@ class Keeper:
         if built.generation != self._logged:
             for problem in built.problems:
                 log.info("%s", problem)
-            if problems:
-                log.warning("problems in the content: %d; `jieda check` lists them", problems)
+            if left_out := sum(not problem.served for problem in built.problems):
+                log.warning("files left out of the content, for a mistake: %d; `jieda check` names them", left_out)
             self._logged = built.generation
 
     def report(self, **changes: Any) -> None:
