@@ -450,3 +450,40 @@ def test_a_fix_without_an_option_is_asked_whether_it_applies_anywhere(tmp_path: 
     assert "roll/a.md:1: note: anywhere: the fix names no option of roll" in run.stdout
     said = {name: text.replace("kind:", "applies_anywhere: false\nkind:") for name, text in GOOD.items()}
     assert "anywhere" not in jieda("check", "--search", "--content", synced(tmp_path / "b", said)).stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "taxonomy.yaml",
+            "topics:\n  a: {name: {zh: 甲}, description: {en: A, zh: 甲}}\n",
+            ":2: `name` 要有 `en` 和 `zh`",
+        ),
+        ("taxonomy.yaml", "topics: [a\nkinds: b\n", ":2: 这里缺 `,` 或 `]`：请用空格缩进"),
+        (
+            "taxonomy.yaml",
+            TAXONOMY + "site: {stages: [{name: {en: A, zh: 甲}, topics: [nothing]}]}\n",
+            ":1: `stages`：没有主题 'nothing'",
+        ),
+        ("glossary.yaml", "- {en: []}\n", ":1:"),
+        ("dictionary.txt", "一 二 三\n", ":1: 应该是一个词，或者一个词加词频"),
+        ("programs.yaml", "without: {programs: [nobody]}\n", ":1: `without`：下层没有 'nobody'"),
+    ],
+)
+def test_a_broken_file_beside_the_entries_is_told_in_the_language_asked_for(
+    name: str, text: str, told: str, tmp_path: Path
+) -> None:
+    run = jieda("check", "--lang", "zh", "--content", write(tmp_path, GOOD | {name: text}))
+    assert run.exit_code == 2
+    said = run.stderr.partition(f"{name}:")[2]
+    assert f":{said}".startswith(told)
+    assert not said.isascii()
+
+
+def test_a_folder_without_a_taxonomy_is_told_what_makes_one(tmp_path: Path) -> None:
+    for lang, told in (
+        ("en", "is missing; `jieda init` makes one"),
+        ("zh", "没有这个文件；`jieda init` 可以新建"),
+    ):
+        assert told in jieda("check", "--lang", lang, "--content", tmp_path).stderr

@@ -142,8 +142,12 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     taxonomies = given[TAXONOMY]
     if not taxonomies:
         inside = root / "content"
-        hint = f"; is {inside} meant, which has one?" if (inside / TAXONOMY).is_file() else ""
-        raise ContentError(root / TAXONOMY, 1, f"is missing{hint}")
+        hint = (
+            f"is {inside} meant, which has one?"
+            if (inside / TAXONOMY).is_file()
+            else "`jieda init` makes one"
+        )
+        raise ContentError(root / TAXONOMY, 1, f"is missing; {hint}")
     groups = tuple(dict.fromkeys(group for each in given[GLOSSARY] for group in read_glossary(*each)))
     lines = (line for each in given["dictionary.txt"] for line in read_dictionary(*each))
     taxonomy, site = merge_taxonomies(read_taxonomy(*each) for each in taxonomies), read_site(taxonomies)
