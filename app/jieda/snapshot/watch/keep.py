@@ -218,7 +218,7 @@ class Keeper:
             for problem in built.problems:
                 log.info("%s", problem)
             if left_out := sum(not problem.served for problem in built.problems):
-                log.warning("files left out of the content, for a mistake: %d; `jieda check` names them", left_out)
+                log.warning("files left out for a mistake: %d; `jieda check` names them", left_out)
             self._logged = built.generation
 
     def report(self, **changes: Any) -> None:
