@@ -84,7 +84,8 @@ def build_snapshot(
     For measurements and tests; servers open snapshots from a generation.
     """
     glossary = Glossary(library.glossary, analyzer)
-    index = build_index(folder, build_documents(library, analyzer, glossary, embedder=embedder))
+    documents = build_documents(library, analyzer, glossary, embedder=embedder)
+    index = build_index(folder, documents, embedder)
     words = WordReader(analyzer, glossary)
     known = collect(library, words, library.log_knowledge, library.samples(""))
     searcher = Searcher(

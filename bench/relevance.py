@@ -69,7 +69,7 @@ def searcher_of(
     analyzer = Analyzer(library.dictionary)
     glossary = Glossary(library.glossary, analyzer)
     documents = build_documents(library, analyzer, glossary, tuple(sorted(bed.languages)), embedder)
-    index = build_index(folder, documents)
+    index = build_index(folder, documents, embedder)
     return Searcher(library, index, analyzer, glossary, embedder, dictionary=dictionary), analyzer
 
 

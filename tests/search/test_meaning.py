@@ -1,7 +1,7 @@
 """What is said in other words is found, says so, and never comes before what is asked for by name."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -164,10 +164,13 @@ def test_vectors_are_made_once_and_searched_by_whoever_opens_the_generation(
     edited.write_text(concept("Who looks after this page", "Ask in the office."), encoding="utf-8")
     assert built.build().changed
     assert 0 < counting.texts - texts < texts / len(FILES) + 5
-    before = counting.texts
-    assert slugs(tmp_path / "data", with_meaning, "怎样提高生成速度")[:1] == ["speed"]
-    assert slugs(tmp_path / "data", with_meaning, "谁负责这个页面")[:1] == ["people"]
-    assert counting.texts == before + 2, "only what was asked is embedded"
+    before = len(counting.given)
+    asked = {"怎样提高生成速度": "speed", "谁负责这个页面": "people"}
+    for query, slug in asked.items():
+        assert slugs(tmp_path / "data", with_meaning, query)[:1] == [slug]
+    given = counting.given[before:]
+    assert set(asked) <= set(given)
+    assert all(any(text in query for query in asked) for text in given), "only what was asked is embedded"
     assert slugs(tmp_path / "data", analyzers, "怎样提高生成速度") == []
 
 
@@ -216,16 +219,21 @@ class Failing:
 
 
 class Counting:
-    """An embedder that counts the texts it is given."""
+    """An embedder that keeps the texts it is given."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.name, self.waits, self.measured = embedder.name, embedder.waits, embedder.measured
-        self.texts = 0
+        self.given: list[str] = []
+
+    @property
+    def texts(self) -> int:
+        """How many there were."""
+        return len(self.given)
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
         """As the other one does."""
-        self.texts += len(texts)
+        self.given += texts
         return self._embedder.embed(texts)
 
 
@@ -250,6 +258,81 @@ def test_a_fact_at_the_end_of_a_long_sentence_is_found(
     assert found(snapshot, "谁每天晚上烤黑麦面包")[0] == "told"
     pieces = tuple(standalone_sentences(library.entries["roll/told"]))
     assert "the cook baked fresh bread with rye flour every evening," in pieces
+
+
+INVITED = {
+    "en/letter": concept("Notes on the meeting of spring", "Everybody was invited by letter, said Zorvath."),
+    "en/week": concept("Notes on the meeting of autumn", "It was postponed by a week."),
+    "en/hall": concept("Notes on the meeting of winter", "The hall was too small for so many."),
+}
+"""In English only, alike but for a word or two."""
+
+
+def test_a_word_of_the_other_language_finds_its_like_which_is_shown(
+    tmp_path: Path, embedder: Embedder, analyzer: Analyzer
+) -> None:
+    content = small_content.write(tmp_path / "content", files_of(INVITED))
+    snapshot = build_snapshot(Loaded([content]).library(), analyzer, Path(mkdtemp(dir=tmp_path)), embedder)
+    for query, slug, typed, like in (
+        ("会议怎么邀请的", "letter", "邀请", "invited"),
+        ("会议推迟了多久", "week", "推迟", "postponed"),
+    ):
+        hit = first(snapshot, query, "zh")
+        assert hit.entry.slug == slug
+        assert (typed, like) in {
+            (reason.text, reason.via) for reason in hit.reasons if reason.type is ReasonType.MEANING
+        }
+        assert like in hit.snippet.html.partition("<mark>")[2]
+
+
+def test_words_are_compared_only_where_an_entry_lacks_a_language_and_names_never(
+    tmp_path: Path, embedder: Embedder, analyzer: Analyzer
+) -> None:
+    twin = concept("春季会议纪要", "所有人都收到了书面邀请。")
+    files = {"en/letter": INVITED["en/letter"], "zh/letter": twin, "en/week": INVITED["en/week"]}
+    folders = {"both": {"en/letter", "zh/letter"}, "one": {*files}}
+    words = {}
+    for name, kept in folders.items():
+        content = small_content.write(
+            tmp_path / name, files_of({one: text for one, text in files.items() if one in kept})
+        )
+        library = Loaded([content]).library()
+        snapshot = build_snapshot(library, analyzer, Path(mkdtemp(dir=tmp_path)), embedder)
+        vectors = snapshot.index.lexicon.vectors
+        words[name] = vectors.words.all() if vectors else []
+    assert words["both"] == []
+    assert "postponed" in words["one"]
+    assert not {"letter", "zorvath", "邀请"} & {*words["one"]}
+
+
+def test_the_words_of_an_edited_entry_are_those_of_an_index_built_anew(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    counting = Counting(embedder)
+    analyzers = Analyzers(counting)
+    content = small_content.write(tmp_path / "content", files_of(INVITED))
+    builder = Builder([content], tmp_path / "data", analyzers)
+    builder.build()
+    before = len(counting.given)
+    edited = content / "en" / "roll" / "week.md"
+    edited.write_text(concept("Notes on the meeting of autumn", "It was abolished."), encoding="utf-8")
+    builder.build()
+    assert [text for text in counting.given[before:] if " " not in text] == ["abolished"]
+    Builder([content], tmp_path / "anew", analyzers).build()
+    one, other = (vectors_of(tmp_path / name, analyzers) for name in ("data", "anew"))
+    assert one == other
+    assert "abolished" in one
+    assert "postponed" not in one
+
+
+def vectors_of(data: Path, analyzers: Analyzers) -> Mapping[str, bytes]:
+    """The vectors of the words of the generation that is served from `data`."""
+    follower = Follower(data, analyzers, lambda: None)
+    follower.catch_up()
+    vectors = follower.snapshot.index.lexicon.vectors
+    assert vectors is not None
+    rows = {word: vectors.row(word) for word in vectors.words.all()}
+    return {word: row.tobytes() for word, row in rows.items() if row is not None}
 
 
 def test_kept_vectors_point_where_they_pointed() -> None:

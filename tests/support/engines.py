@@ -33,6 +33,7 @@ from jieda.search.index.protocol import (
     Share,
     Variants,
 )
+from jieda.search.meaning.word_vectors import WordVectors
 from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm
 from jieda.search.rank.ranker import Contribution
 from jieda.search.weights import K1, WEIGHTING
@@ -268,6 +269,7 @@ class DictionaryIndex:
         self.frequencies = Frequencies(documents)
         self.documents = self.frequencies.documents
         self.lexicon = self
+        self.vectors: WordVectors | None = None
 
     def frequency(self, term: str) -> int:
         """Return how many documents contain a term in any zone."""

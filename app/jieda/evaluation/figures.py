@@ -16,7 +16,8 @@ from jieda.errors import JiedaError
 from jieda.search.answers import SearchAnswer, SearchRequest
 from jieda.search.index.document import Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.writer import update_index
+from jieda.search.index.writer import embed_words, update_index
+from jieda.search.meaning.embedder import Embedder
 from jieda.search.searcher import Searcher
 from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.builder import Builder
@@ -156,9 +157,13 @@ def _share(holds: Iterable[bool]) -> float:
     return sum(values) / (len(values) or 1)
 
 
-def build_index(folder: Path, documents: Iterable[Document]) -> EmbeddedIndex:
-    """Write the index of some documents into an empty folder, and open it."""
+def build_index(
+    folder: Path, documents: Iterable[Document], embedder: Embedder | None = None
+) -> EmbeddedIndex:
+    """Write the index of some documents, and of their words if there is an embedder, into an empty folder; open it."""
     update_index(folder, None, {each.id: each for each in documents}, (), ())
+    if embedder:
+        embed_words(folder, None, embedder, lambda: None)
     return EmbeddedIndex(folder, WEIGHTING)
 
 
@@ -218,7 +223,7 @@ class Bench:
             analyzer, embedder = self._snapshot.searcher.analyzer, self._analyzers.embedder
             glossary = Glossary(library.glossary, analyzer)
             documents = build_documents(library, analyzer, glossary, (lang.other,), embedder)
-            index = build_index(Path(mkdtemp(dir=self._folder)), documents)
+            index = build_index(Path(mkdtemp(dir=self._folder)), documents, embedder)
             dictionary = self._analyzers.dictionary
             self._without[lang] = Searcher(
                 library, index, analyzer, glossary, embedder, dictionary=dictionary

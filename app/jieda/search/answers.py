@@ -42,8 +42,8 @@ class ReasonType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo), or empty. A meaning is of the
-    whole query: both are empty."""
+    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo, meaning), or empty. Of a
+    meaning of the whole query both are empty."""
 
     type: ReasonType
     text: str

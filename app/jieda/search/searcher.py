@@ -1,8 +1,9 @@
 """The search behind every surface: turns a request into an answer with entries, reasons, snippets and suggestions."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind, text_of
@@ -21,8 +22,8 @@ from jieda.search.answers import (
 from jieda.search.index.document import sentences_of
 from jieda.search.index.protocol import Index, ScoredDocument
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, NotEmbedded, Vector
-from jieda.search.query.parser import FrameworkNames, ParsedQuery, QueryParser
-from jieda.search.query.substitutes import QueryTranslator
+from jieda.search.query.equivalents import QueryTranslator, SimilarWords
+from jieda.search.query.parser import Equivalents, FrameworkNames, ParsedQuery, QueryParser
 from jieda.search.query.words import ClauseKind, MatchKind, Query
 from jieda.search.rank.ranker import Contribution, Ranker, Ranking, informative_clauses
 from jieda.search.snippet import Concordance, Concordances, MarkedTerms, ReadPlaces, marked_title, snippet
@@ -62,6 +63,7 @@ BY_ZONE = {
 BY_SOURCE = {
     MatchKind.GLOSSARY: ReasonType.GLOSSARY,
     MatchKind.TRANSLATION: ReasonType.GLOSSARY,
+    MatchKind.SIMILAR: ReasonType.MEANING,
     MatchKind.TYPO: ReasonType.TYPO,
     MatchKind.IDENTIFIER: ReasonType.IDENTIFIER,
 }
@@ -97,13 +99,14 @@ class Searcher:
         self._lexicon = index.lexicon
         self._ranker = Ranker(index)
         names = FrameworkNames(library, analyzer, index.lexicon)
+        equivalents: list[Equivalents] = []
+        lexicon, lacking = index.lexicon, library.lacking
         # If every entry has every language, translation gains nothing.
-        translator = (
-            QueryTranslator(dictionary, index.lexicon, library.lacking)
-            if dictionary is not None and library.lacking
-            else None
-        )
-        self._parser = QueryParser(analyzer, glossary, index.lexicon, translator, names)
+        if dictionary is not None and lacking:
+            equivalents.append(QueryTranslator(dictionary, lexicon, lacking).of)
+        if self.embedder and lexicon.vectors and lacking:
+            equivalents.append(SimilarWords(lexicon.vectors, self.embedder, lexicon, analyzer, lacking).of)
+        self._parser = QueryParser(analyzer, glossary, index.lexicon, equivalents, names)
         self._concordances = Concordances(glossary, read_places)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
@@ -189,14 +192,14 @@ class Searcher:
 
     def _hits(self, request: SearchRequest, parsed: ParsedQuery, ranking: Ranking) -> Iterator[Hit]:
         start, end = request.offset, request.offset + request.limit
-        wanted = MarkedTerms.of(self._weights(parsed.query))
+        terms_for = lru_cache(partial(self._marked_terms, parsed.query))
         explained = ranking.contributions(start, end, WORTH_SAYING)
         for scored, parts in zip(ranking.ranked[start:end], explained, strict=True):
             entry = self._library.entries[scored.id]
             edition = entry.edition(request.lang)
             exact = _exact_reasons(parsed, entry, self.analyzer) if scored.tier == EXACT_TIER else ()
             concordance = self._concordances.of(entry.id, edition)
-            marked = tuple(concordance.places.find(wanted))
+            marked = tuple(concordance.places.find(terms_for(frozenset(entry.editions))))
             # Found by meaning more than by words.
             alike = scored.lift > scored.score / 2
             yield Hit(
@@ -241,21 +244,22 @@ class Searcher:
             ):
                 yield " ".join(dict.fromkeys(term.label for term in literal))
 
-    def _weights(self, query: Query) -> dict[str, float]:
-        """Return the weight of every index term that may be marked: rare terms weigh more, substitutes less."""
+    def _marked_terms(self, query: Query, languages: Collection[Language]) -> MarkedTerms:
+        """Return every index term that may be marked in an entry with editions in some `languages`: rare terms weigh
+        more, substitutes less."""
         weights: dict[str, float] = {}
         for clause in query.clauses:
             for number, alternative in enumerate(clause.alternatives):
                 for term in alternative.terms:
                     weight = alternative.weight * term.weight
-                    if weight < NOT_MARKED_BELOW:
+                    if weight < NOT_MARKED_BELOW or term.lacking in languages:
                         continue
                     for variant in term.variants:
                         if number and self._is_chance_pair(variant):
                             continue
                         worth = weight / (1 + self._lexicon.frequency(variant))
                         weights[variant] = max(worth, weights.get(variant, 0.0))
-        return weights
+        return MarkedTerms.of(weights)
 
     def _is_chance_pair(self, term: str) -> bool:
         """Whether a term is a pair of characters that is no word, such as two from the middle of a word."""
@@ -312,8 +316,13 @@ def _reasons(
         reason, word = _reason(one, parsed, concordance), one.label.casefold()
         if word not in best or ORDER[reason.type] < ORDER[best[word].type]:
             best[word] = reason
-    meant = [Reason(ReasonType.MEANING, "")] if alike else []
-    return (*meant, *sorted(best.values(), key=lambda reason: ORDER[reason.type]))[:MOST_REASONS]
+    found = sorted(best.values(), key=lambda reason: ORDER[reason.type])
+    if alike:
+        meant = [each for each in found if each.type is ReasonType.MEANING] or [
+            Reason(ReasonType.MEANING, "")
+        ]
+        found = [*meant, *(each for each in found if each not in meant)]
+    return tuple(found[:MOST_REASONS])
 
 
 def _exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tuple[Reason, ...]:
@@ -344,7 +353,7 @@ def _in_other_title(contributions: Sequence[Contribution], lang: Language) -> fr
 
 def _reason(one: Contribution, parsed: ParsedQuery, concordance: Concordance) -> Reason:
     kind = BY_SOURCE.get(one.source)
-    if kind is ReasonType.GLOSSARY:
+    if kind in {ReasonType.GLOSSARY, ReasonType.MEANING}:
         via = concordance.surface(one.term)
         if via.casefold() == one.label.casefold():  # a word inside a longer phrase of the glossary
             return Reason(ReasonType.TEXT, via)

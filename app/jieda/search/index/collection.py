@@ -29,6 +29,7 @@ from jieda.search.index.document import (
 )
 from jieda.search.index.protocol import WRITTEN_BITS, Mask, Scores
 from jieda.search.index.segment import IndexManifest, Segment
+from jieda.search.meaning.word_vectors import WordVectors
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
 
@@ -246,8 +247,9 @@ KNOWN_TERMS = 50_000
 class EmbeddedLexicon:
     """The vocabulary of live documents. Implements `protocol.Lexicon`."""
 
-    def __init__(self, collection: Collection) -> None:
+    def __init__(self, collection: Collection, vectors: WordVectors | None) -> None:
         self._collection = collection
+        self.vectors = vectors
         self.frequency = lru_cache(KNOWN_TERMS)(self._frequency)
         self._are_held = lru_cache(len(collection.segments))(self._are_terms_held)
 
@@ -288,8 +290,7 @@ class EmbeddedLexicon:
 
     def _are_terms_held(self, place: int) -> Array:
         """Return the mask of the terms of a segment that some live document holds."""
-        found: Array = self._collection.segments[place].term_frequencies(self._collection.live(place)) > 0
-        return found
+        return self._collection.segments[place].terms_held(self._collection.live(place))
 
 
 class DiagnosisTerms:

@@ -37,6 +37,7 @@ from jieda.search.index.protocol import (
     Variants,
 )
 from jieda.search.index.segment import Segment, read_manifest
+from jieda.search.meaning.word_vectors import WordVectors, open_words
 from jieda.taxonomy import Filters
 
 MOST_ROWS = 4096
@@ -223,6 +224,12 @@ def _leading(numbers: Numbers, tiers: Array, score: Array, limit: int) -> Number
     return numbers[kept]
 
 
+def _words(directory: Path, name: str, reuse: "EmbeddedIndex | None") -> WordVectors | None:
+    """Return the vectors of the words of an index, which `reuse` may have open. Raises IndexUnreadable."""
+    known = reuse.lexicon.vectors if reuse else None
+    return known if known and known.name == name else open_words(directory, name)
+
+
 POOL_ROOM, ROOM_OF_ENTRY = 64 << 20, 1 << 10
 """Bytes of the cache of decoded postings, and further bytes for each entry: a word takes 16 in each entry it has."""
 
@@ -248,7 +255,7 @@ class EmbeddedIndex:
         self.collection: Collection = Collection(segments, manifest, weighting)
         self.facets = FacetColumns(self.collection)
         self.likeness = EmbeddedLikeness(self.collection, weighting.gist, to_scale=to_scale)
-        self.lexicon = EmbeddedLexicon(self.collection)
+        self.lexicon = EmbeddedLexicon(self.collection, _words(directory, manifest.words, reuse))
         self.diagnosis_terms = DiagnosisTerms(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
         self._weighting = weighting

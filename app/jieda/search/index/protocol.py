@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from jieda.entry import Language
 from jieda.search.meaning.embedder import Vector
+from jieda.search.meaning.word_vectors import WordVectors
 from jieda.search.query.words import Clause
 from jieda.taxonomy import Filters
 
@@ -208,6 +209,9 @@ class LookupResult(Protocol):
 
 class Lexicon(Protocol):
     """The vocabulary of a generation, available in each process without a request."""
+
+    vectors: WordVectors | None
+    """The vectors of its words, if they are embedded."""
 
     def frequency(self, term: str) -> int:
         """Count the documents that hold an index term in any zone."""

@@ -19,13 +19,14 @@ meaning.signs   the signs of each vector, eight to a byte
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import compress, repeat
 from pathlib import Path
 
 import numpy as np
 
+from jieda.entry import Language
 from jieda.errors import IndexUnreadable
 from jieda.search.index.array_file import (
     Array,
@@ -40,7 +41,7 @@ from jieda.search.index.array_file import (
     table_arrays,
     write_signed,
 )
-from jieda.search.index.document import REGIONS, ZONES, Document
+from jieda.search.index.document import EDITION, REGIONS, ZONES, Document
 from jieda.search.meaning.embedder import Quantized, Signs, sign_words, signs_of
 
 NO_VECTORS: Quantized = np.zeros((0, 1), dtype=np.int8)
@@ -90,6 +91,20 @@ class Segment:
         first, end = self.meaning_starts[document : document + 2].tolist()
         return self.meaning[first:end]
 
+    def lacks_a_language(self) -> Array:
+        """Return the mask of the documents without an edition in some language."""
+        editions = np.zeros(len(self), dtype=np.intp)
+        for lang in Language:
+            if (rows := self.facets.rows(f"{EDITION}:{lang}")) is not None:
+                editions[self.facets.columns[0][rows]] += 1
+        lacking: Array = editions < len(Language)
+        return lacking
+
+    def terms_held(self, live: Array) -> Array:
+        """Return the mask of the terms that some live document holds."""
+        held: Array = self.term_frequencies(live) > 0
+        return held
+
     def term_frequencies(self, live: Array) -> Array:
         """Count the live documents of each term; `live` is true for each document that counts."""
         documents, starts = self.terms.columns[0], self.terms.starts[:-1].astype(np.int64)
@@ -104,15 +119,17 @@ MANIFEST = "index.json"
 
 @dataclass(frozen=True, slots=True)
 class IndexManifest:
-    """`segments` by name; `deleted`: numbers of documents by segment, ascending, for those that have any."""
+    """`segments` by name; `deleted`: numbers of documents by segment, ascending, for those that have any; `words`: name
+    of the file of the words' vectors, if they have any."""
 
     segments: tuple[str, ...]
     deleted: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    words: str = ""
 
 
 def write_manifest(directory: Path, manifest: IndexManifest) -> None:
     """Write the manifest, last of all files: an index without it is unfinished. Raises OSError."""
-    write_signed(directory / MANIFEST, {"segments": manifest.segments, "deleted": manifest.deleted})
+    write_signed(directory / MANIFEST, asdict(manifest))
 
 
 def read_manifest(directory: Path) -> IndexManifest:
@@ -120,7 +137,7 @@ def read_manifest(directory: Path) -> IndexManifest:
     content = read_signed(directory / MANIFEST)
     try:
         deleted = {name: tuple(numbers) for name, numbers in content["deleted"].items()}
-        return IndexManifest(tuple(content["segments"]), deleted)
+        return IndexManifest(tuple(content["segments"]), deleted, content["words"])
     except (KeyError, TypeError, AttributeError) as error:
         raise IndexUnreadable(f"{directory}: {error}") from error
 

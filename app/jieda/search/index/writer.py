@@ -5,8 +5,11 @@ one, larger ones by size: in thousands of edits a document is rewritten a handfu
 segments at most.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +25,10 @@ from jieda.search.index.segment import (
     read_manifest,
     write_manifest,
 )
+from jieda.search.meaning.embedder import Embedder, NotEmbedded
+from jieda.search.meaning.word_vectors import WordVectors, open_words, word_arrays, words_to_embed
+
+log = logging.getLogger(__name__)
 
 SMALL = 256
 """A segment with fewer live documents is small; all small ones are merged at once."""
@@ -110,6 +117,47 @@ def _update(
     deleted = {one.name: tuple(np.flatnonzero(~live[one.name]).tolist()) for one in segments}
     names = tuple(one.name for one in segments)
     return IndexManifest(names, {name: numbers for name, numbers in deleted.items() if numbers})
+
+
+def embed_words(target: Path, previous: Path | None, embedder: Embedder, pause: Callable[[], None]) -> None:
+    """Add vectors to an index that was just written: of the words of documents that lack an edition in a language.
+
+    Those that the `previous` index has are taken over. Adds nothing if the embedder fails, or if it is not the one that
+    SIMILAR_FROM was chosen with. Calls `pause` between batches. Raises OSError, and what `pause` raises."""
+    if not embedder.measured:
+        return
+    manifest = read_manifest(target)
+    segments = [Segment(target, name, verified=False) for name in manifest.segments]
+    words = words_to_embed(partial(_vocabulary, segments, manifest))
+    if not words:
+        return
+    try:
+        arrays = word_arrays(words, embedder, _words_of(previous, embedder), pause)
+    except NotEmbedded:  # it has been logged, and entries are found by the words themselves
+        return
+    write_manifest(target, replace(manifest, words=write_arrays(target, arrays)))
+
+
+def _words_of(index: Path | None, embedder: Embedder) -> WordVectors | None:
+    """Return the vectors of words in an index if this embedder made them."""
+    try:
+        name = read_manifest(index).words if index else ""
+        known = open_words(index, name) if index else None
+    except IndexUnreadable as error:
+        log.warning("the vectors of words are made again: %s", error)
+        return None
+    return known if known and known.made_by == embedder.name else None
+
+
+def _vocabulary(segments: Sequence[Segment], manifest: IndexManifest, prefix: str) -> Sequence[str]:
+    """Return the terms that start with `prefix` of live documents that lack an edition in a language, sorted."""
+    found: set[str] = set()
+    for one in segments:
+        numbers = one.terms.strings.prefixed(prefix)
+        chosen = _live(one, manifest, ()) & one.lacks_a_language()
+        held = one.terms_held(chosen)[numbers.start : numbers.stop]
+        found.update(compress(one.terms.strings.slice(numbers), held.tolist()))
+    return sorted(found)
 
 
 def _live(segment: Segment, manifest: IndexManifest, gone: Collection[str]) -> Array:

@@ -143,6 +143,11 @@ most signs in common, and comparing two takes a few instructions."""
 WORD = 64
 
 
+def quantize(vectors: Vectors) -> Quantized:
+    """Return vectors times STEPS as bytes, in the same shape."""
+    return np.clip(np.rint(vectors * STEPS), -127, 127).astype(np.int8)
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """The vectors of an entry: `rows` of `width` signed bytes each, the mean of its gist first, then `titles`."""
@@ -156,8 +161,7 @@ class Meaning:
         """Quantize the vectors of an entry's sayings, titles first; the mean of the first `of_gist` is its gist."""
         mean = vectors[:of_gist].mean(axis=0, keepdims=True)
         whole = np.concatenate([mean / np.linalg.norm(mean), vectors])
-        kept = np.clip(np.rint(whole * STEPS), -127, 127).astype(np.int8)
-        return cls(whole.shape[1], kept.tobytes(), titles)
+        return cls(whole.shape[1], quantize(whole).tobytes(), titles)
 
     def vectors(self) -> Quantized:
         """Return the rows, shape (1 + sayings, width)."""

@@ -1,7 +1,7 @@
 """Parses typed text into a query and the frameworks it names. Never fails; quotes are the only operator."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -11,8 +11,17 @@ from jieda.content.library import Library
 from jieda.han import has_han
 from jieda.search.index.document import separators_of, span_keys
 from jieda.search.index.protocol import Lexicon
-from jieda.search.query.substitutes import Correction, QueryTranslator, Speller, Substitutes
-from jieda.search.query.words import Clause, Query, QueryWord, Writing, clauses_of, prose_of, words_of
+from jieda.search.query.substitutes import Correction, Speller, Substitutes
+from jieda.search.query.words import (
+    Clause,
+    Query,
+    QueryWord,
+    Substitute,
+    Writing,
+    clauses_of,
+    prose_of,
+    words_of,
+)
 from jieda.search.weights import FUNCTION_WORD_WEIGHT
 from jieda.taxonomy import Filters
 
@@ -108,6 +117,10 @@ MAX_CLAUSES = 48
 """A query of more clauses is reduced to its rarest ones."""
 
 
+Equivalents = Callable[[Sequence[QueryWord]], Iterable[Substitute]]
+"""Finds what words of a query may be called elsewhere, in another language or in other words."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """A parsed query; `corrected` is the text searched instead of the typed one, or empty."""
@@ -125,12 +138,12 @@ class QueryParser:
         analyzer: Analyzer,
         glossary: Glossary,
         lexicon: Lexicon,
-        translations: QueryTranslator | None = None,
+        equivalents: Sequence[Equivalents] = (),
         frameworks: FrameworkNames | None = None,
     ) -> None:
         self._analyzer = analyzer
         self._frameworks = frameworks
-        self._translations = translations
+        self._equivalents = equivalents
         self._frequency: Callable[[str], int] = lexicon.frequency
         self._has_key: Callable[[str], bool] = lexicon.has_key
         self._glossary = glossary
@@ -157,7 +170,7 @@ class QueryParser:
             *self._substitutes.corrected(words, corrections),
             *self._substitutes.completed(words, unfinished=unfinished and text == text.rstrip()),
             *self._substitutes.named(words),
-            *(self._translations.of(words) if self._translations else ()),
+            *(each for find in self._equivalents for each in find(words)),
         ]
         clauses = self._rarest([*clauses_of(words, substitutes, self._analyzer.is_word)])
         atoms = tuple(analysis.words)

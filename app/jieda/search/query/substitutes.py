@@ -1,15 +1,11 @@
-"""Finds substitutes for the words of a query: synonyms, corrections, translations, identifiers, completions.
+"""Finds substitutes for the words of a query: synonyms, corrections, identifiers, completions.
 
 Only plain words are ever corrected. Words with a digit, `_`, `.` or `-` are meant as typed, and so is every word of a
 general dictionary: if no entry has `fight`, it still does not mean `right`. A name with inner capitals may be a slip
 for another name, never for a word of the dictionary (`InternVL` for `interval`).
-
-All translations of a word are one term, with a frequency and an idf of its own, after A. Pirkola, The Effects of Query
-Structure and Dictionary Setups in Dictionary-Based Cross-Language Information Retrieval (SIGIR 1998): a word with many
-meanings, some of them common, weighs little, and one that is rare in every meaning weighs much.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -20,12 +16,10 @@ from rapidfuzz.distance import OSA
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind, canonical, text_of
 from jieda.analysis.words import homophones, is_function_word
-from jieda.entry import Language
 from jieda.han import is_han
 from jieda.search.index.protocol import Lexicon
 from jieda.search.query.words import Alternative, MatchKind, QueryWord, Substitute, WeightedTerm
-from jieda.search.translation import Dictionary
-from jieda.search.weights import COMPLETED, GLOSSARY, JOINED, TRANSLATED, TYPO
+from jieda.search.weights import COMPLETED, GLOSSARY, JOINED, TYPO
 
 SHORTEST = 5
 """Shorter words are not corrected: they are similar to too many others."""
@@ -153,90 +147,6 @@ def _same_end(typed: str, word: str) -> bool:
     return typed[-1] == word[-1] or typed[-2:] == word[:-3:-1] or typed == word[:-1]
 
 
-LONGEST = 4
-"""Most neighbors that are looked up as one expression."""
-MOST = 16
-"""Most translations of a word: usual meanings come first, later ones are seldom meant."""
-
-Terms = tuple[str, ...]
-
-
-class QueryTranslator:
-    """Translates words with a dictionary into terms of an index."""
-
-    def __init__(self, dictionary: Dictionary, lexicon: Lexicon, lacking: Collection[Language]) -> None:
-        """`lacking`: the languages in which some entry has no edition; words of others need no translation."""
-        self._dictionary = dictionary
-        self._frequency: Callable[[str], int] = lexicon.frequency
-        self._lacking = lacking
-
-    def of(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
-        """Yield a substitute for each word: the translations of the longest expression that contains it."""
-        found: list[Terms] = [()] * len(words)
-        for first, word in enumerate(words):
-            if _language(word) not in self._lacking or is_function_word(word.text):
-                continue
-            last, terms = self._longest(words, first)
-            for number in range(first, last + 1):
-                found[number] = found[number] or terms
-        weight, cover = TRANSLATED
-        for number, (word, terms) in enumerate(zip(words, found, strict=True)):
-            if terms:
-                literal = word.alternatives[0].terms[0].variants
-                term = WeightedTerm(terms, word.text, lacking=_language(word), beside=literal)
-                yield Substitute(number, number, term, weight, cover, MatchKind.TRANSLATION)
-
-    def _longest(self, words: Sequence[QueryWord], first: int) -> tuple[int, Terms]:
-        """Return the last word of the longest translatable expression from `first` on, and the translation's terms."""
-        for last in range(min(len(words), first + LONGEST) - 1, first - 1, -1):
-            if terms := self._translated(words[first : last + 1]):
-                return last, terms
-        return first, ()
-
-    def _translated(self, words: Sequence[QueryWord]) -> Terms:
-        languages = {_language(word) for word in words}
-        if len(languages) > 1:
-            return ()
-        terms = self._to_english(words) if Language.ZH in languages else self._to_chinese(words)
-        return tuple(dict.fromkeys(terms))[:MOST]
-
-    def _to_chinese(self, words: Sequence[QueryWord]) -> Iterator[str]:
-        if is_function_word(words[-1].text):
-            return
-        stems = tuple(word.stem for word in words if not is_function_word(word.text))
-        for word in self._dictionary.chinese(stems):
-            names = (TokenKind.TERM.term(word), TokenKind.GRAM.term(word))
-            yield from [name for name in names if self._frequency(name)][:1]
-
-    def _to_english(self, words: Sequence[QueryWord]) -> Iterator[str]:
-        if any(left.end != right.start for left, right in pairwise(words)):
-            return
-        text = "".join(word.text for word in words)
-        yield from self._english(text) or (self._english_of_parts(text) if len(words) == 1 else ())
-
-    def _english_of_parts(self, word: str) -> Iterator[str]:
-        """Yield the translations of the shorter words inside a word that the dictionary lacks."""
-        for start in range(len(word)):
-            for end in range(start + 2, len(word) + 1):
-                yield from self._english(word[start:end])
-
-    def _english(self, word: str) -> list[str]:
-        """Return the index terms of a Chinese word's meanings: of those of one word, otherwise of all their words."""
-        meanings = self._dictionary.english(word)
-        single = [terms for stems in meanings if len(stems) == 1 for terms in self._present(stems)]
-        return single or [term for stems in meanings for term in self._present(stems)]
-
-    def _present(self, stems: Sequence[str]) -> Iterator[str]:
-        """Yield the terms that some entry has, as words and inside identifiers."""
-        for stem in stems:
-            names = (TokenKind.TERM.term(stem), TokenKind.PART.term(stem))
-            yield from filter(self._frequency, names)
-
-
-def _language(word: QueryWord) -> Language:
-    return Language.ZH if is_han(word.text) else Language.EN
-
-
 LONGEST_JOINED = 6
 """Most neighbors that are tried as one identifier."""
 SHORTEST_SPLIT, LONGEST_SPLIT = 6, 24
@@ -302,7 +212,7 @@ class Substitutes:
     def _terms_of_word(self, text: str) -> tuple[str, ...]:
         """Return the terms of a word if some entry has it as it is."""
         has = self._frequency(TokenKind.EXACT.term(text))
-        return _variants(self._analyzer.analyze(text)) if has else ()
+        return index_terms(self._analyzer.analyze(text)) if has else ()
 
     def split(self, word: QueryWord) -> QueryWord:
         """Return the word; one that is in no entry and no name may get an alternative of two neighbors: `mbedtls` for
@@ -311,7 +221,7 @@ class Substitutes:
             return word
         for halves in _in_two(word.text):
             if self._frequency(TokenKind.EXACT.term(halves[0])) and self._are_neighbors(*halves):
-                terms = tuple(WeightedTerm(_variants(self._analyzer.analyze(one)), one) for one in halves)
+                terms = tuple(WeightedTerm(index_terms(self._analyzer.analyze(one)), one) for one in halves)
                 apart = Alternative(terms, source=MatchKind.IDENTIFIER)
                 return replace(word, alternatives=(*word.alternatives, apart))
         return word
@@ -322,7 +232,7 @@ class Substitutes:
         """Yield the indexed word for each mistyped one."""
         for correction in corrections:
             if covered := _overlapped(words, correction.start, correction.end):
-                term = WeightedTerm(_variants(self._analyzer.analyze(correction.word)), correction.word)
+                term = WeightedTerm(index_terms(self._analyzer.analyze(correction.word)), correction.word)
                 yield Substitute(covered[0], covered[-1], term, *TYPO, MatchKind.TYPO)
 
     def completed(self, words: Sequence[QueryWord], *, unfinished: bool) -> Iterator[Substitute]:
@@ -369,6 +279,7 @@ def _overlapped(words: Sequence[QueryWord], start: int, end: int) -> list[int]:
     return [number for number, word in enumerate(words) if word.start < end and start < word.end]
 
 
-def _variants(analysis: Analysis) -> tuple[str, ...]:
+def index_terms(analysis: Analysis) -> tuple[str, ...]:
+    """Return the index terms of a word: as written, its stem or the word, and its parts."""
     kinds = (TokenKind.EXACT, TokenKind.TERM, TokenKind.PART)
     return tuple(dict.fromkeys(token.term for token in analysis.tokens if token.kind in kinds))

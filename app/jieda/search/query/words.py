@@ -23,6 +23,7 @@ class MatchKind(StrEnum):
     TYPO = "typo"
     COMPLETED = "completed"
     TRANSLATION = "translation"
+    SIMILAR = "similar"
 
 
 @dataclass(frozen=True, slots=True)

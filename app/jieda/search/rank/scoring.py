@@ -166,8 +166,12 @@ def weigh_translations(clauses: Sequence[Clause], scorer: QueryScorer) -> Sequen
     ]
 
 
+OPEN = frozenset({MatchKind.TRANSLATION, MatchKind.SIMILAR})
+"""Alternatives that fill what a query's own words leave open."""
+
+
 def _is_translation(way: Alternative) -> bool:
-    return way.source is MatchKind.TRANSLATION
+    return way.source in OPEN
 
 
 Tiers = NDArray[np.int64]

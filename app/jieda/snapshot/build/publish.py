@@ -18,7 +18,7 @@ from jieda.search.completion import (
 )
 from jieda.search.index.array_file import link_arrays, write_arrays
 from jieda.search.index.document import Document
-from jieda.search.index.writer import update_index
+from jieda.search.index.writer import embed_words, update_index
 from jieda.search.meaning.embedder import Meaning
 from jieda.snapshot.build.entries import file_key
 from jieda.snapshot.build.files import BuildResources, read_again
@@ -118,12 +118,15 @@ class Publication:
         if before:
             changed = {e for e in self._fresh if e not in old or old[e].indexed != rows[e].indexed}
         documents = OnDemand(rows, partial(_read_document, self._resources, rows))
-        engine = self._resources.analyzers.engine
+        resources = self._resources
+        engine, embedder = resources.analyzers.engine, resources.analyzers.embedder
         if engine is None:
             update_index(target, before, documents, changed, self._removed)
+            if embedder:
+                embed_words(target, before, embedder, resources.pause)
         else:
             wanted = WantedIndex(index_digest(engine.name, rows), documents, changed, self._removed)
-            engine.update(self._resources.data, target, before, wanted, self._resources.pause)
+            engine.update(resources.data, target, before, wanted, resources.pause)
 
     def _write_tables(self, folder: Path, completions: str) -> None:
         """Write a changed copy of the previous tables, or new ones without any or under another taxonomy."""
