@@ -81,7 +81,8 @@ def test_nothing_runs_on_when_the_command_has_ended(jieda: Jieda) -> None:
 
 def test_a_reason_that_is_of_no_word_stands_by_itself(content: Path, tmp_path: Path) -> None:
     ended = Jieda(content, tmp_path, semantic="1")("search", "--lang", "en", "内存不够用了")
-    assert "roll/oom [Similar in meaning]\n" in ended.stdout
+    assert "roll/oom [Similar in meaning: 内存 ↔ memory]\n" in ended.stdout
+    assert "roll/stuck [Similar in meaning]\n" in ended.stdout
 
 
 @pytest.mark.quick
