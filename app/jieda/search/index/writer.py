@@ -131,11 +131,15 @@ def embed_words(target: Path, previous: Path | None, embedder: Embedder, pause: 
     words = words_to_embed(partial(_vocabulary, segments, manifest))
     if not words:
         return
+    known = _words_of(previous, embedder)
     try:
-        arrays = word_arrays(words, embedder, _words_of(previous, embedder), pause)
+        if previous and known and known.words.all() == words:
+            link_arrays(previous, name := known.name, target)
+        else:
+            name = write_arrays(target, word_arrays(words, embedder, known, pause))
     except NotEmbedded:  # it has been logged, and entries are found by the words themselves
         return
-    write_manifest(target, replace(manifest, words=write_arrays(target, arrays)))
+    write_manifest(target, replace(manifest, words=name))
 
 
 def _words_of(index: Path | None, embedder: Embedder) -> WordVectors | None:

@@ -8,6 +8,7 @@ either language.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -36,11 +37,17 @@ COMPARED = 64
 """Words whose vectors are compared in full: those with the fewest differing signs."""
 
 
+@lru_cache(1 << 17)
+def _is_english(word: str) -> bool:
+    # Cached because a builder asks about every word of the index after each edit.
+    return word in english_words()
+
+
 def words_to_embed(vocabulary: Callable[[str], Sequence[str]]) -> list[str]:
     """Return the words of an index that a general dictionary has, sorted; `vocabulary` is that of its lexicon. A name
     means only itself, and a function word says nothing."""
-    is_english = english_words().__contains__
-    english = filter(is_english, map(text_of, vocabulary(TokenKind.EXACT.term(""))))
+    exact = map(text_of, vocabulary(TokenKind.EXACT.term("")))
+    english = filter(_is_english, filter(str.isalpha, exact))
     terms = map(text_of, vocabulary(TokenKind.TERM.term("")))
     chinese = (word for word in terms if len(word) > 1 and is_han(word))
     return sorted(word for word in chain(english, chinese) if not is_function_word(word))
@@ -49,15 +56,17 @@ def words_to_embed(vocabulary: Callable[[str], Sequence[str]]) -> list[str]:
 def word_arrays(
     words: Sequence[str], embedder: Embedder, known: "WordVectors | None", pause: Callable[[], None]
 ) -> dict[str, Array]:
-    """Return the arrays that `WordVectors` reads, of sorted words; only those are embedded that are not `known`. Calls
-    `pause` between batches, which may raise. Raises what the embedder raises."""
-    rows = {word: row for word in words if known and (row := known.row(word)) is not None}
-    new = [word for word in words if word not in rows]
+    """Return the arrays that `WordVectors` reads, of sorted words, at least one; only those are embedded that are not
+    `known`. Calls `pause` before each batch, which may raise. Raises what the embedder raises."""
+    old = known.words.all() if known else []
+    places = {word: number for number, word in enumerate(old)}
+    new = [word for word in words if word not in places]
+    parts = [known.rows] if known else []
     for start in range(0, len(new), BATCH):
         pause()
-        batch = new[start : start + BATCH]
-        rows |= zip(batch, quantize(embedder.embed(batch)), strict=True)
-    vectors: Quantized = np.array([rows[word] for word in words] or np.zeros((0, 1)), np.int8)
+        parts.append(quantize(embedder.embed(new[start : start + BATCH])))
+    places |= {word: len(old) + number for number, word in enumerate(new)}
+    vectors: Quantized = np.concatenate(parts)[[places[word] for word in words]]
     return {
         **string_arrays("words", words),
         "words.rows": vectors.reshape(-1),
@@ -76,7 +85,8 @@ class WordVectors:
         self.made_by = arrays["words.by"].tobytes().decode()
         self.words = Strings(arrays, "words")
         width = int(arrays["words.width"][0])
-        self._rows: Quantized = arrays["words.rows"].reshape(-1, width)
+        self.rows: Quantized = arrays["words.rows"].reshape(-1, width)
+        """The vectors, shape (words, width)."""
         self._signs = arrays["words.signs"].view(np.uint64).reshape(-1, sign_words(width))
         first_han = next((n for n in range(len(self.words)) if is_han(self.words.at(n))), len(self.words))
         self._places = {Language.EN: slice(0, first_han), Language.ZH: slice(first_han, None)}
@@ -84,7 +94,7 @@ class WordVectors:
     def row(self, word: str) -> Quantized | None:
         """Return the vector of a word; None if the index lacks it."""
         number = self.words.find(word)
-        return None if number is None else self._rows[number]
+        return None if number is None else self.rows[number]
 
     def vector(self, word: str) -> Vector | None:
         """Return the vector of a word as an encoder returns it; None if the index lacks the word."""
@@ -95,7 +105,7 @@ class WordVectors:
         """Return the words of a language with a cosine of at least `least`, nearest first, among the COMPARED ones with
         the fewest differing signs."""
         place = self._places[lang]
-        rows, signs = self._rows[place], self._signs[place]
+        rows, signs = self.rows[place], self._signs[place]
         if not len(rows) or len(vector) != rows.shape[1]:
             return []
         differ = count_differing(signs, signs_of(vector[np.newaxis]))
