@@ -176,9 +176,14 @@ def test_vectors_are_made_once_and_searched_by_whoever_opens_the_generation(
 
 def slugs(data: Path, analyzers: Analyzers, query: str) -> list[str]:
     """What a process finds that follows the builder of `data`."""
+    return found(followed(data, analyzers), query)
+
+
+def followed(data: Path, analyzers: Analyzers) -> Snapshot:
+    """What a process serves that follows the builder of `data`."""
     follower = Follower(data, analyzers, lambda: None)
     follower.catch_up()
-    return found(follower.snapshot, query)
+    return follower.snapshot
 
 
 def test_while_the_embedder_fails_words_are_searched_and_vectors_come_when_it_works(
@@ -327,9 +332,7 @@ def test_the_words_of_an_edited_entry_are_those_of_an_index_built_anew(
 
 def vectors_of(data: Path, analyzers: Analyzers) -> Mapping[str, bytes]:
     """The vectors of the words of the generation that is served from `data`."""
-    follower = Follower(data, analyzers, lambda: None)
-    follower.catch_up()
-    vectors = follower.snapshot.index.lexicon.vectors
+    vectors = followed(data, analyzers).index.lexicon.vectors
     assert vectors is not None
     rows = {word: vectors.row(word) for word in vectors.words.all()}
     return {word: row.tobytes() for word, row in rows.items() if row is not None}

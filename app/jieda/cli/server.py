@@ -295,7 +295,7 @@ class Workers:
     def _restore_folder(self) -> None:
         """If the data directory was deleted, end the workers: those that replace them count, and say what they serve,
         in the new one."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the disk may be away: looked at again in the next round
             if not self._figures.is_dir():
                 self._figures.mkdir(parents=True)
                 log.warning("the data directory was deleted: replacing all workers")

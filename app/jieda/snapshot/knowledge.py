@@ -231,7 +231,7 @@ class Knowledge:
 
     def _keep_leading(self) -> None:
         while not self._stop.wait(SECONDS_BETWEEN_LOOKS):
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # the disk may be away: looked at again in a second
                 if not is_led(self.data):
                     lead(self.data, self._address)
 

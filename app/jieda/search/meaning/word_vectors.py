@@ -99,7 +99,7 @@ class WordVectors:
     def vector(self, word: str) -> Vector | None:
         """Return the vector of a word as an encoder returns it; None if the index lacks the word."""
         row = self.row(word)
-        return None if row is None else (row.astype(np.float32) / np.float32(STEPS)).astype(np.float32)
+        return None if row is None else np.divide(row, STEPS, dtype=np.float32)
 
     def near(self, vector: Vector, lang: Language, least: float) -> list[str]:
         """Return the words of a language with a cosine of at least `least`, nearest first, among the COMPARED ones with
