@@ -19,6 +19,7 @@ from jieda.settings import OPTIONS
 from jieda.signature import SIGNATURES
 from jieda.version import VERSION
 from jieda.web.pages.agents import SETUPS
+from markdown_it import MarkdownIt
 
 from bench import figures
 from tests import test_architecture
@@ -89,6 +90,13 @@ def rows(name: str) -> list[int]:
 def test_both_languages_have_the_same_outline(name: str) -> None:
     assert headings(name) == headings(chinese(name))
     assert rows(name) == rows(chinese(name))
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_every_table_row_belongs_to_a_table_with_a_header(name: str) -> None:
+    """A blank line ends a table: the rows after it are read as text that begins with a bar."""
+    texts = [token.content for token in MarkdownIt("commonmark").enable("table").parse(read(name))]
+    assert [line for text in texts for line in text.splitlines() if line.startswith("|")] == []
 
 
 def commands_of(name: str) -> list[tuple[str, str]]:
