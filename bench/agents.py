@@ -22,7 +22,7 @@ from jieda.agents.answering import Context
 from jieda.agents.answers import schema_of
 from jieda.agents.protocol import server_of
 from jieda.agents.tools import TOOLS
-from jieda.client.local import Local
+from jieda.client import Local
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.evaluation.figures import Judged, read_judged

@@ -52,7 +52,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 """Lowest first. A module imports lower layers or its own package, never a sibling of its layer."""
 
 WEB = ("jieda.web.", "jieda.export.")
-SHOWN = ("jieda.web.", "jieda.presentation.", "jieda.client.", "jieda.agents.")
+SHOWN = ("jieda.web.", "jieda.presentation.", "jieda.client", "jieda.agents.")
 DOORS: dict[str, tuple[str, ...]] = {
     "jieba": ("jieda.analysis.words",),
     "snowballstemmer": ("jieda.analysis.",),

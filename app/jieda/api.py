@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Self, TypeVar
 
-from jieda.client.local import Local
+from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import JiedaError, RequestError, UnknownEntry
 from jieda.han import has_han

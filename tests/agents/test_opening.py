@@ -17,7 +17,7 @@ from jieda.agents import tools
 from jieda.agents.answering import Context
 from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LIST_TOOLS, PING
 from jieda.agents.protocol import serve_stdio
-from jieda.client.remote import Remote
+from jieda.client import Remote
 from jieda.locales.translations import Translations
 
 from tests.support.server import COMMAND, environment

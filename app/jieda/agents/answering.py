@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from jieda.agents import answers, questions
 from jieda.agents.answers import Json, pick
-from jieda.client.remote import Client
+from jieda.client import Client
 from jieda.diagnosis.answers import Verdict
 from jieda.entry import Language
 from jieda.errors import BadParameter

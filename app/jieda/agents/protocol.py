@@ -24,7 +24,7 @@ from jieda.agents.answering import Context
 from jieda.agents.answers import schema_of
 from jieda.agents.opening import Opening
 from jieda.agents.questions import DiagnoseQuestion, SearchQuestion, known_language, parse_address
-from jieda.client.remote import Client
+from jieda.client import Client
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.presentation.brand import OURS, handle, short_name

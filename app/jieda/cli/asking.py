@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from jieda import api
-from jieda.client.local import Local
-from jieda.client.remote import Client, Remote
+from jieda.client import Client, Local, Remote
 from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
 from jieda.settings import Settings

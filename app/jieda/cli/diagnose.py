@@ -13,8 +13,7 @@ import click
 from jieda.cli.asking import ask, client_of, lang_option
 from jieda.cli.running import FORMATS, content_option, run, url_option
 from jieda.cli.tail import Tail
-from jieda.client.local import Local
-from jieda.client.remote import Remote
+from jieda.client import Local, Remote
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import Translations

@@ -10,7 +10,7 @@ from jieda.agents.opening import Opening
 from jieda.agents.protocol import serve_stdio
 from jieda.cli.asking import local_client
 from jieda.cli.logs import log_config
-from jieda.client.remote import Remote
+from jieda.client import Remote
 from jieda.locales.translations import Translations
 
 Serve = Callable[[Opening], None]

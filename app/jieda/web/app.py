@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from jieda.agents.answering import Context
 from jieda.agents.installed import is_installed
-from jieda.client.local import Local
+from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import ClusterUnavailable
 from jieda.locales.translations import Translations

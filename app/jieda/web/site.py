@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
 
-from jieda.client.local import Local
+from jieda.client import Local
 from jieda.locales.translations import Translations
 from jieda.metrics import Metrics
 from jieda.presentation.shaper import Shapers

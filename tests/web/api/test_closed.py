@@ -38,7 +38,7 @@ RELOADS = [
     ),
 ]
 GOES_OUT = {
-    *("jieda.cli.health", "jieda.client.remote"),
+    *("jieda.cli.health", "jieda.client"),
     *("jieda.cluster.node", "jieda.search.meaning.endpoint"),
 }
 """Who may open a connection: a health check of this server, a command that was given the address of one, and a search
