@@ -1,7 +1,6 @@
-"""Reads entries, lists them by tag, and records whether an entry helped."""
+"""Reads entries, counts their tags, and records whether an entry helped."""
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jieda.content.catalog import EVERYTHING
@@ -10,7 +9,7 @@ from jieda.entry import Entry, Language, Summary
 from jieda.errors import UnknownEntry
 from jieda.feedback import FeedbackStore, FeedbackUnusable, TriedOutcome, VoteCount
 from jieda.snapshot.snapshot import Snapshot
-from jieda.taxonomy import FACETS, Filters, Tag, Window
+from jieda.taxonomy import Filters, Tag
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
 from jieda.usecases.gaps.redact import Redactor
 from jieda.usecases.service import Service
@@ -68,18 +67,6 @@ class CountedTag:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class TagListing:
-    """A part of the entries with a tag, latest change first, and their counts by other facets.
-
-    `spread` maps each of the other `FACETS` to its tags that occur, in the order of the taxonomy.
-    """
-
-    total: int
-    entries: Sequence[Summary]
-    spread: dict[str, tuple[CountedTag, ...]]
-
-
 def all_tags(library: Library, facet: str) -> tuple[CountedTag, ...]:
     """Return the tags of a facet in the order of the taxonomy, including those without entries."""
     counts = library.counts(facet)
@@ -91,23 +78,6 @@ def used_tags(library: Library, facet: str, filters: Filters = EVERYTHING) -> tu
     counts = library.counts(facet, filters)
     tags = library.taxonomy.facet(facet).values()
     return tuple(CountedTag(tag, counts[tag.id]) for tag in tags if tag.id in counts)
-
-
-async def list_tagged(
-    service: Service, snapshot: Snapshot, facet: str, value: str, window: Window
-) -> TagListing:
-    """List the entries with a tag."""
-    library, chosen = snapshot.library, Filters().with_only(facet, value)
-
-    def listed() -> TagListing:
-        entries = library.listed(chosen)
-        return TagListing(
-            total=len(entries),
-            entries=window.of(entries),
-            spread={other: used_tags(library, other, chosen) for other in FACETS if other != facet},
-        )
-
-    return await service.offload(listed)
 
 
 log = logging.getLogger(__name__)

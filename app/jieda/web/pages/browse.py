@@ -12,8 +12,8 @@ from starlette.responses import Response
 from jieda.content.catalog import version_of
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
-from jieda.taxonomy import Tag, Window
-from jieda.usecases.entries import TagListing, list_tagged
+from jieda.taxonomy import Filters, Tag
+from jieda.usecases.entries import used_tags
 from jieda.usecases.search import Found, browse
 from jieda.web.pages.context import PageContext, context_of, page_answer, requested_filters, requested_page
 from jieda.web.pages.filters import filter_bar
@@ -36,8 +36,9 @@ SECTIONS: Mapping[str, str] = {"framework": "frameworks", "topic": "topics", "er
 """Anchors on the start page of the tag lists, by facet."""
 
 
-def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, number: int) -> str:
-    """Render page `number` (from 1, at most `page_count`) of the entries with a tag."""
+def tag_page(context: PageContext, facet: str, tag: Tag, number: int) -> str:
+    """Render page `number` (from 1, at most `page_count`) of the entries with a tag, latest change first."""
+    entries, start = context.library.tagged(facet, tag.id), (number - 1) * TAG_PAGE_SIZE
     name, description = tag.name[context.lang], tag.description[context.lang]
     home = context.urls.home(context.lang)
     listed = PageLink(context.t(f"facets.{facet}"), f"{home}#{SECTIONS[facet]}")
@@ -46,7 +47,7 @@ def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, nu
     def address(lang: Language, page: int) -> str:
         return context.urls.tag(lang, facet, tag.id, page=page if page > 1 else None)
 
-    pager = build_pager(context, number, listing.total, TAG_PAGE_SIZE, partial(address, context.lang))
+    pager = build_pager(context, number, len(entries), TAG_PAGE_SIZE, partial(address, context.lang))
     position = f" · {pager.text}" if pager else ""
     head = Head(
         name="tag",
@@ -61,22 +62,20 @@ def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, nu
         crumbs=crumbs,
         facet=facet,
         tag=tag,
-        total=listing.total,
+        total=len(entries),
         narrower={
-            by: _narrower_searches(context, facet, tag, by, listing)
+            by: _narrower_searches(context, facet, tag, by)
             for by in ("kind", "topic" if facet == "framework" else "framework")
         },
-        rows=[entry_row(context, entry) for entry in listing.entries],
+        rows=[entry_row(context, entry) for entry in entries[start : start + TAG_PAGE_SIZE]],
         pager=pager,
         siblings=[each for each in tag_links(context, facet) if each.id != tag.id],
     )
 
 
-def _narrower_searches(
-    context: PageContext, facet: str, tag: Tag, by: str, listing: TagListing
-) -> list[TagLink]:
+def _narrower_searches(context: PageContext, facet: str, tag: Tag, by: str) -> list[TagLink]:
     """Return searches that narrow the page by one more tag; none where there is only one."""
-    spread = listing.spread[by]
+    spread = used_tags(context.library, by, Filters().with_only(facet, tag.id))
     if len(spread) == 1:
         return []
     search_url = partial(context.urls.search, context.lang)
@@ -161,7 +160,5 @@ async def show_tag(facet: str, request: Request) -> Response:
     number = requested_page(request)
     if known is None or number > page_count(context.library.counts(facet).get(known.id, 0), TAG_PAGE_SIZE):
         raise HTTPException(404)
-    window = Window(TAG_PAGE_SIZE, (number - 1) * TAG_PAGE_SIZE)
-    listing = await list_tagged(context.site.service, context.served, facet, known.id, window)
-    html = await context.site.service.offload(partial(tag_page, context, facet, known, listing, number))
+    html = await context.site.service.offload(partial(tag_page, context, facet, known, number))
     return await page_answer(request, context, html)
