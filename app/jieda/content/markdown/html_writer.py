@@ -104,6 +104,7 @@ _PLAIN = frozenset({"", "text", "plain", "txt", "log", "output"})
 _FORMATTER = HtmlFormatter[str](nowrap=True)
 
 
+@lru_cache(64)  # twins have the same code
 def highlight_code(code: str, language: str) -> str:
     """Return escaped HTML with `<span class>` only, whose text is exactly `code`. Code in an unknown language, or too
     long to highlight in a reasonable time, stays plain."""
@@ -111,12 +112,6 @@ def highlight_code(code: str, language: str) -> str:
     lexer = _find_lexer(language.lower()) if is_short else None
     if lexer is None or "\r" in code:
         return escape(code)
-    return _run_lexer(code, lexer)
-
-
-@lru_cache(64)
-def _run_lexer(code: str, lexer: Lexer) -> str:
-    # Cached because twins have the same code.
     return highlight(code, lexer, _FORMATTER)
 
 

@@ -48,7 +48,7 @@ class Follower:
         self._analyzers = analyzers
         self._facts: FactStore | None = None
         self.announcement = Announcement(data)
-        self._snapshot: Snapshot | None = None
+        self.served: Snapshot | None = None
         self._at = Pointer()
         """The pointer when the served snapshot was opened."""
         self._files: Stamps = frozenset()
@@ -59,13 +59,9 @@ class Follower:
     @property
     def snapshot(self) -> Snapshot:
         """The snapshot to serve. Raises RuntimeError before the first one was opened."""
-        if self._snapshot is None:
+        if self.served is None:
             raise RuntimeError("nothing has been opened yet")
-        return self._snapshot
-
-    @property
-    def served(self) -> Snapshot | None:
-        return self._snapshot
+        return self.served
 
     def catch_up(self) -> bool:
         """Open the current generation unless it is served already; return whether it was swapped in.
@@ -82,7 +78,7 @@ class Follower:
             except DAMAGED as error:
                 self._set_aside(pointer, error)
                 raise
-            self._snapshot, self._at, self._files, self.failure = snapshot, pointer, files, ""
+            self.served, self._at, self._files, self.failure = snapshot, pointer, files, ""
             self.announcement.say(pointer.generation)
         log.info("serving generation %s: %d entries", pointer.generation[:SHOWN], len(snapshot.library))
         return True
@@ -91,7 +87,7 @@ class Follower:
         if not name:
             raise GenerationUnreadable("there is none yet")
         # If the generation was rebuilt under the same name, the parts already open may be damaged: reuse none.
-        before = self._snapshot if name != self._at.generation else None
+        before = self.served if name != self._at.generation else None
         return open_snapshot(Generation(self._data, name), self._data, self._store(), self._analyzers, before)
 
     def _set_aside(self, pointer: Pointer, error: BaseException) -> None:
