@@ -1,9 +1,9 @@
 """`jieda mv`, `jieda fmt`, `jieda stats` and `jieda sync`: maintenance of many entries."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,10 +11,10 @@ from jieda.cli.running import content_option, print_json, run, writing
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
+from jieda.content.read.corpus import Corpus, newest, stale_languages
 from jieda.content.read.directory import list_directory
 from jieda.content.read.load import Loaded
-from jieda.content.stats import AGES, ContentFigures, figures_of
-from jieda.entry import Language
+from jieda.entry import Kind, Language
 from jieda.errors import AuthoringError
 from jieda.settings import content_directories
 
@@ -91,6 +91,16 @@ def fmt(files: tuple[Path, ...], only_check: bool, directories: tuple[Path, ...]
     return 1 if found else 0
 
 
+AGES: Mapping[str, int | None] = {
+    "<= 30 days": 30,
+    "<= 90 days": 90,
+    "<= 180 days": 180,
+    "<= 365 days": 365,
+    "older": None,
+}
+"""Age buckets, youngest first: name to maximum of days; None for no limit."""
+
+
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
@@ -108,21 +118,48 @@ def stats(as_json: bool, day: datetime | None, directories: tuple[Path, ...]) ->
     column only. An edition is stale if its twin has changed since the two were last synced.
     """
     today = day.date() if day else datetime.now(UTC).date()
-    figures = figures_of(Loaded(content_directories(directories)).corpus, today)
+    figures = _figures(Loaded(content_directories(directories)).corpus, today)
     if as_json:
-        print_json({"on": today.isoformat(), **asdict(figures)})
+        print_json({"on": today.isoformat(), **figures})
     else:
         click.echo("\n".join(_table(figures)))
 
 
-def _table(figures: ContentFigures) -> Iterator[str]:
-    columns = ("entries", "en", "zh", "stale en", "stale zh", "drafts", "samples", *AGES)
-    rows = [("", *columns)]
-    for name, group in figures.groups():
-        stale = [group.stale[lang] for lang in Language]
-        editions = [group.editions[lang] for lang in Language]
-        numbers = (group.entries, *editions, *stale, group.drafts, group.samples, *group.ages.values())
-        rows.append((name, *map(str, numbers)))
+def _figures(corpus: Corpus, today: date) -> dict[str, Any]:
+    """Return the counts of all entries, and of those of each framework and kind that has any."""
+    frameworks: dict[str, list[str]] = {name: [] for name in corpus.taxonomy.framework}
+    kinds: dict[str, list[str]] = {kind.value: [] for kind in Kind}
+    for entry_id, editions in corpus.by_id.items():
+        frameworks[entry_id.partition("/")[0]].append(entry_id)
+        kinds[newest(editions).front.kind or Kind.CONCEPT].append(entry_id)
+    return {
+        "all": _group(corpus, list(corpus.by_id), today),
+        "frameworks": {name: _group(corpus, ids, today) for name, ids in frameworks.items() if ids},
+        "kinds": {name: _group(corpus, ids, today) for name, ids in kinds.items() if ids},
+    }
+
+
+def _group(corpus: Corpus, ids: Sequence[str], today: date) -> dict[str, Any]:
+    shown = [corpus.published[each] for each in ids if each in corpus.published]
+    stale = [lang for editions in shown for lang in stale_languages(editions)]
+    days = [(today - max(file.updated for file in editions.values())).days for editions in shown]
+    ages = [next(name for name, most in AGES.items() if most is None or each <= most) for each in days]
+    return {
+        "entries": len(shown),
+        "drafts": sum(len(corpus.published.get(each, {})) < len(corpus.by_id[each]) for each in ids),
+        "editions": {lang: sum(lang in editions for editions in shown) for lang in Language},
+        "stale": {lang: stale.count(lang) for lang in Language},
+        "samples": sum(len(corpus.samples.get(each, ())) for each in ids),
+        "ages": {name: ages.count(name) for name in AGES},
+    }
+
+
+def _table(figures: Mapping[str, Any]) -> Iterator[str]:
+    stale = [f"stale {lang}" for lang in Language]
+    rows = [("", "entries", *Language, *stale, "drafts", "samples", *AGES)]
+    for name, group in (*figures["frameworks"].items(), *figures["kinds"].items(), ("all", figures["all"])):
+        counts = (group["entries"], *group["editions"].values(), *group["stale"].values(), group["drafts"])
+        rows.append((name, *map(str, (*counts, group["samples"], *group["ages"].values()))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         numbers_ = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))

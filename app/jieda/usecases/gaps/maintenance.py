@@ -254,27 +254,18 @@ LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class VotedDown:
-    """An edition that failed to solve its readers' problems at least as often as it solved them."""
-
-    entry: Summary
-    lang: Language
-    solved: int
-    unsolved: int
-
-
-@dataclass(frozen=True, slots=True)
 class Maintenance:
     """Work list. Gaps, votes, reports and reads are those of the last `days`; everything else is the current state.
 
-    `never_read`: None if no reads were counted at all. `stale` and `missing`: with the language of the edition to be
-    updated or written. `drafts`: files, relative to their content directories; `unverified`: entries not verified for
-    UNVERIFIED_DAYS; `unreadable`: why counts are missing, or empty.
+    `voted_down`: editions that failed to solve a problem at least as often as they solved it. `never_read`: None if no
+    reads were counted at all. `stale` and `missing`: with the language of the edition to be updated or written.
+    `drafts`: files, relative to their content directories; `unverified`: entries not verified for UNVERIFIED_DAYS;
+    `unreadable`: why counts are missing, or empty.
     """
 
     days: int
     gaps: Sequence[GapGroup]
-    voted_down: Sequence[VotedDown]
+    voted_down: Sequence[VoteCount]
     reports: Sequence[Report]
     never_read: Sequence[Summary] | None
     stale: Sequence[tuple[Summary, Language]]
@@ -353,11 +344,9 @@ def _by_entry(listed: Callable[[Language], Sequence[Summary]]) -> list[tuple[Sum
     return sorted(found, key=lambda pair: pair[0].id)
 
 
-def _voted_down(library: Library, votes: Sequence[VoteCount]) -> Sequence[VotedDown]:
+def _voted_down(library: Library, votes: Sequence[VoteCount]) -> Sequence[VoteCount]:
     """Return editions with at least as many failures as successes, the largest surplus of failures first."""
     found = [
-        VotedDown(library.summary(each.entry), each.lang, each.solved, each.unsolved)
-        for each in votes
-        if each.entry in library and each.unsolved and each.unsolved >= each.solved
+        each for each in votes if each.unsolved and each.unsolved >= each.solved and each.entry in library
     ]
-    return sorted(found, key=lambda each: (each.solved - each.unsolved, each.entry.id, each.lang))
+    return sorted(found, key=lambda each: (each.solved - each.unsolved, each.entry, each.lang))

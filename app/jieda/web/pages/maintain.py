@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.entry import Language, Problem, Summary
-from jieda.feedback import GapOutcome, GapSource, Report, first_day
+from jieda.feedback import GapOutcome, GapSource, Report, VoteCount, first_day
 from jieda.presentation.problem_text import problem_text
-from jieda.usecases.gaps.maintenance import GapGroup, Maintenance, VotedDown, line_of, maintenance
+from jieda.usecases.gaps.maintenance import GapGroup, Maintenance, line_of, maintenance
 from jieda.web.pages.context import PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import PageLink, entry_link, redacted
@@ -141,9 +141,9 @@ def _task(context: PageContext, summary: Summary, beside: str) -> Task:
     return Task(entry_link(context, summary), beside, summary.id)
 
 
-def _voted(context: PageContext, voted: VotedDown) -> Task:
+def _voted(context: PageContext, voted: VoteCount) -> Task:
     counts = context.t("maintain.voted_counts", no=voted.unsolved, yes=voted.solved)
-    return _task(context, voted.entry, f"{voted.lang.own_name} · {counts}")
+    return _task(context, context.library.summary(voted.entry), f"{voted.lang.own_name} · {counts}")
 
 
 def _reported(context: PageContext, report: Report) -> Task:
