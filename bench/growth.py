@@ -126,9 +126,7 @@ def measure(size: int, folder: Path) -> dict[str, float]:
     }
     edited = content / "en/frame0/entry-0.md"
     figures = {
-        "check, CPU s": _cpu_of(
-            [sys.executable, "-m", "jieda.cli.check_command", "check", "--content", str(content)]
-        )
+        "check, CPU s": _cpu_of([sys.executable, "-m", "jieda.cli.main", "check", "--content", str(content)])
     }
     took = _json_of([sys.executable, "-c", PROBE, str(content), str(data), str(edited)], environment)
     figures |= {name if name.endswith(", s") else f"{name}, CPU s": value for name, value in took.items()}
@@ -152,7 +150,7 @@ def _json_of(command: list[str], environment: Mapping[str, str]) -> dict[str, fl
 
 def serve(environment: Mapping[str, str], edited: Path) -> dict[str, float]:
     """Return the figures of a server with several workers."""
-    command = [sys.executable, "-m", "jieda.cli.serve", "serve"]
+    command = [sys.executable, "-m", "jieda.cli.main", "serve"]
     server = subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

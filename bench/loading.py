@@ -44,7 +44,7 @@ def made_up(lines: int) -> Iterator[str]:
 def load(lines: Path, into: Path) -> tuple[float, float]:
     """Return CPU and wall-clock seconds of one load."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    command = [sys.executable, "-m", "jieda.cli.load_command", "load", str(lines), "--into", str(into)]
+    command = [sys.executable, "-m", "jieda.cli.main", "load", str(lines), "--into", str(into)]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

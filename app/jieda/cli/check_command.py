@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from jieda.cli.asking import lang_option
-from jieda.cli.running import content_option, print_json, run
+from jieda.cli.running import content_option, print_json
 from jieda.content.check.everything import CheckReport, TriedAnswers, check_content, check_out
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language, Problem, printable
@@ -196,7 +196,3 @@ def _severity(problem: Problem, report: CheckReport) -> str:
     if not problem.served:
         return "error"
     return "note" if problem.path in report.drafts else "warning"
-
-
-if __name__ == "__main__":
-    run(command)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from jieda.cli.asking import ask, client_of, lang_option
-from jieda.cli.running import FORMATS, content_option, run, url_option
+from jieda.cli.running import FORMATS, content_option, url_option
 from jieda.cli.tail import Tail
 from jieda.client import Local, Remote
 from jieda.diagnosis.answers import Confidence
@@ -179,7 +179,3 @@ def _color(text: str) -> str:
     """Color the headings of a plain answer like `as_text`."""
     heading = re.compile(r"^(\d+\. .*)  \[([^\]]*)\]$", re.MULTILINE)
     return heading.sub(rf"{COLORS.strong}\1{COLORS.off}  [{COLORS.sure}\2{COLORS.off}]", text)
-
-
-if __name__ == "__main__":
-    run(command)

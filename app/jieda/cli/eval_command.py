@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from jieda.cli.running import content_option, print_json, run
+from jieda.cli.running import content_option, print_json
 from jieda.evaluation.figures import NEGATIVE, SEARCHED_KINDS, Bench, full_report, read_judged
 from jieda.settings import Settings, content_directories
 from jieda.snapshot.snapshot import Analyzers, dictionary_of, embedder_of
@@ -89,7 +89,3 @@ def _rows(table: Mapping[str, Any]) -> Iterator[str]:
         cells = "".join(f"{row[key]:>13}" if key == "queries" else f"{row[key]:>13.3f}" for key in FIGURES)
         confidence = ", ".join(f"{word} {count}" for word, count in sorted(row.get("confidence", {}).items()))
         yield f"{name:<14}{cells}  {confidence}".rstrip()
-
-
-if __name__ == "__main__":
-    run(command)

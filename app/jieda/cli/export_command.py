@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from jieda.cli.running import content_option, run, writing
+from jieda.cli.running import content_option, writing
 from jieda.export.pages import export_site
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
@@ -54,7 +54,3 @@ async def _write(app: object, folder: Path) -> int:
         path.write_bytes(content)
         count += 1
     return count
-
-
-if __name__ == "__main__":
-    run(command)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from jieda.cli.running import print_json, run
+from jieda.cli.running import print_json
 from jieda.entry import Language, Summary
 from jieda.errors import JiedaError
 from jieda.feedback import FeedbackStore, FeedbackUnusable, GapOutcome
@@ -173,7 +173,3 @@ def votes(since: datetime | None) -> None:
         click.echo(f"{each.unsolved:6} no {each.solved:6} yes  {each.lang}  {each.entry}")
     if not counts:
         click.echo("No votes yet.")
-
-
-if __name__ == "__main__":
-    run(gaps, votes)

@@ -78,7 +78,3 @@ def refuse(message: str) -> None:
     """Print an error and exit with 2."""
     print(f"jieda: {message}", file=sys.stderr)
     sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from jieda.cli.asking import lang_option, local_client
-from jieda.cli.running import content_option, print_json, run, writing
+from jieda.cli.running import content_option, print_json, writing
 from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, diagnose_threads, group_threads
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
@@ -281,7 +281,3 @@ def _group_data(groups: Sequence[ThreadGroup], drafts: Sequence[ThreadDraft]) ->
         }
         for group in groups
     ]
-
-
-if __name__ == "__main__":
-    run(command)

@@ -10,7 +10,7 @@ import click
 
 from jieda import git
 from jieda.cli.import_command import PAGE, import_pages
-from jieda.cli.running import run, writing
+from jieda.cli.running import writing
 from jieda.content.authoring.source_text import sync_twins
 from jieda.content.markdown.links import slug
 from jieda.content.read.load import Loaded
@@ -128,7 +128,3 @@ def _folder_name(field: str) -> str:
     """Return the directory name of the entries; a fixed one for a name without Latin letters."""
     kept = "".join(each if each.isascii() and each.isalnum() else " " for each in slug(field))
     return "-".join(kept.split())[:60] or "answers"
-
-
-if __name__ == "__main__":
-    run(command)

@@ -35,11 +35,12 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     "votes": ("jieda.cli.feedback_commands", "Show how often entries solved a problem."),
     "gaps": ("jieda.cli.feedback_commands", "Show unanswered questions."),
 }
-"""Module and description of each command; `jieda.cli.main` can run and list all of them."""
+"""Module and description of each command; `jieda.cli.main` runs and lists them."""
 
-RUN = "import gc, runpy; gc.disable(); runpy.run_module('{}', run_name='__main__')"
-"""Not `-m`: the spawned workers of a server would first import that module and with it the whole application, and
-stopping the server meanwhile would have to wait. Modules are no garbage: `running.run` begins to look for some."""
+RUN = "import gc; gc.disable(); from jieda.cli.main import main; main(prog_name='jieda')"
+"""Not `-m`: the spawned workers of a server would first import that module, and stopping the server would have to wait.
+Modules are no garbage: `jieda.cli.main` begins to look for some once the command is imported."""
+RUN_HEALTH = "from jieda.cli.health import main; main()"
 
 ENVIRONMENT = {
     # Makes glibc return freed memory: one arena, low trim threshold. Otherwise the threads that keep building and
@@ -62,8 +63,7 @@ def main() -> None:
         sys.exit(import_module(ALL).main(prog_name="jieda"))
     for variable, value in ENVIRONMENT.items():
         os.environ.setdefault(variable, value)
-    program, _ = PROGRAMS[name]
-    rest = sys.argv[2:] if name == HEALTH else sys.argv[1:]
+    program = [RUN_HEALTH, *sys.argv[2:]] if name == HEALTH else [RUN, *sys.argv[1:]]
     # -P: nothing is imported from the current directory, which may be an untrusted clone.
     flags = ["-P", *(f"-W{option}" for option in sys.warnoptions)]
-    os.execv(sys.executable, [sys.executable, *flags, "-c", RUN.format(program), *rest])  # noqa: S606 - our own module
+    os.execv(sys.executable, [sys.executable, *flags, "-c", *program])  # noqa: S606 - our own module

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import click
 
-from jieda.cli.running import content_option, run, writing
+from jieda.cli.running import content_option, writing
 from jieda.content.read.gather import load_taxonomies
 from jieda.importing.load import Loader, LoadEvent, LoadOutcome, open_record
 from jieda.settings import content_directories
@@ -73,7 +73,3 @@ def _summary(counts: Counter[LoadOutcome], *, dry_run: bool) -> str:
         return "the input is empty: nothing was done"
     told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in LoadOutcome)
     return f"{told}; nothing was written (--dry-run)" if dry_run else told
-
-
-if __name__ == "__main__":
-    run(command)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from jieda.cli.running import content_option, print_json, run, writing
+from jieda.cli.running import content_option, print_json, writing
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
@@ -178,7 +178,3 @@ def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> No
     with writing():
         for path in sync_twins(corpus, twin_ids(corpus) if every else ids):
             click.echo(str(path))
-
-
-if __name__ == "__main__":
-    run(mv, fmt, stats, sync)

@@ -12,7 +12,7 @@ import click
 
 from jieda.agents.installed import require
 from jieda.agents.opening import Message, Opening
-from jieda.cli.running import content_option, run, url_option
+from jieda.cli.running import content_option, url_option
 from jieda.entry import Language
 from jieda.presentation.brand import OURS, handle, short_name
 from jieda.site_texts import SiteTexts
@@ -67,7 +67,3 @@ def add_site_name(site: SiteTexts, answer: Message) -> Message:
     server = answer["serverInfo"] | {"name": handle(site), "title": site.name.get(Language.EN) or OURS}
     instructions = answer["instructions"].replace("{site}", short_name(site, Language.EN))
     return answer | {"serverInfo": server, "instructions": instructions}
-
-
-if __name__ == "__main__":
-    run(command)

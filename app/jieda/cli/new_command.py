@@ -7,7 +7,7 @@ import click
 
 from jieda.cli.asking import ask, local_client
 from jieda.cli.diagnose import read_log
-from jieda.cli.running import content_option, run, writing
+from jieda.cli.running import content_option, writing
 from jieda.content.authoring.edition_text import write_skeletons
 from jieda.content.authoring.writing import carry_out
 from jieda.content.read.load import Loaded
@@ -88,7 +88,3 @@ def _from_log(
         click.echo("tokens, keys and passwords in the sample were masked (***)", err=True)
     click.echo("look through the sample for names, hosts and paths before you share it", err=True)
     return 0
-
-
-if __name__ == "__main__":
-    run(command)

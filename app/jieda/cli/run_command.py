@@ -20,7 +20,7 @@ from typing import BinaryIO
 import click
 
 from jieda.cli.launch import RUN
-from jieda.cli.running import FORMATS, content_option, run
+from jieda.cli.running import FORMATS, content_option
 from jieda.cli.tail import Tail
 
 CHUNK = 1 << 18
@@ -220,12 +220,7 @@ def explain(text: bytes | None, options: list[str], output: BinaryIO) -> None:
     """Have `jieda diagnose`, another process, explain the output, or the file named in `options`."""
     if text is not None and not text.strip():
         return
-    script = RUN.format("jieda.cli.diagnose")
-    command_line = [sys.executable, "-P", "-c", script, "diagnose", *options]
+    command_line = [sys.executable, "-P", "-c", RUN, "diagnose", *options]
     answer = subprocess.run(command_line, input=text, stdout=subprocess.PIPE, check=False)  # noqa: S603 - our own program
     output.write(answer.stdout)
     output.flush()
-
-
-if __name__ == "__main__":
-    run(command)

@@ -1,21 +1,16 @@
-"""Runs commands as the group `jieda`, turns errors into messages, and defines options that many commands share."""
+"""Shared by commands: options, output as JSON, and messages for files that cannot be written."""
 
-import gc
 import json
-import logging
 import os
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
-from jieda import progress
 from jieda.errors import JiedaError
 from jieda.places import CONTENT
-from jieda.version import VERSION
 
 Given = TypeVar("Given")
 
@@ -35,30 +30,6 @@ def writing() -> Iterator[None]:
         yield
     except OSError as error:
         raise JiedaError(f"{error.filename}: cannot be written: {error.strerror}") from error
-
-
-class _Failure(click.ClickException):
-    exit_code = 2
-
-
-class Commands(click.Group):
-    """Command group that turns errors into messages."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run a command and exit with the code that it returns, if any; a JiedaError becomes a message and code 2."""
-        if sys.stderr.isatty():
-            progress.log.addHandler(logging.StreamHandler())
-            progress.log.setLevel(logging.INFO)
-        try:
-            code = super().invoke(ctx)
-        except click.NoSuchOption as error:
-            if error.ctx is None or all(each.nargs != -1 for each in error.ctx.command.params):
-                raise
-            hint = f"If it is not meant as an option: {error.ctx.command_path} -- {error.option_name}"
-            raise click.UsageError(f"{error.format_message()}\n{hint}", error.ctx) from error
-        except JiedaError as error:
-            raise _Failure(str(error)) from error
-        return ctx.exit(code if isinstance(code, int) else 0)
 
 
 def note_unused_content(ctx: click.Context, _: click.Parameter, given: Given) -> Given:
@@ -90,22 +61,3 @@ url_option = click.option(
     default="",
     help="Ask this server instead of the local content.",
 )
-
-
-def program(commands: Iterable[click.Command], kind: type[Commands] = Commands) -> click.Group:
-    """Create the group `jieda` with these subcommands."""
-    group = kind(
-        "jieda",
-        commands=tuple(commands),
-        help="Jieda 解答: answers to errors and questions, in English and Chinese.",
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    return click.version_option(VERSION, prog_name="jieda", message="%(prog)s %(version)s")(group)
-
-
-def run(*commands: click.Command) -> None:
-    """Run the command named on the command line, one of `commands`, and exit."""
-    # What was imported stays: looking through it for garbage takes a command a quarter of its time.
-    gc.freeze()
-    gc.enable()
-    program(commands).main(prog_name="jieda")

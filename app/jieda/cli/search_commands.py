@@ -11,7 +11,7 @@ import click
 
 from jieda.api import language_of
 from jieda.cli.asking import ask, client_of, lang_option
-from jieda.cli.running import content_option, run, url_option
+from jieda.cli.running import content_option, url_option
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
 from jieda.locales.translations import Translations
@@ -169,7 +169,3 @@ def index(directories: tuple[Path, ...]) -> None:
     """Build the index if it is missing or out of date, so that the next start only opens it."""
     built = Knowledge(Settings.load(os.environ, content=directories)).build()
     click.echo(f"{built.entries} entries, generation {built.generation[:SHOWN]}")
-
-
-if __name__ == "__main__":
-    run(search, read, index)

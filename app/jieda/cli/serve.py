@@ -18,7 +18,7 @@ import uvicorn
 
 from jieda.cli import server
 from jieda.cli.logs import log_config
-from jieda.cli.running import note_unused_content, run
+from jieda.cli.running import note_unused_content
 from jieda.disk import make_private, remove
 from jieda.errors import SettingsError
 from jieda.feedback import GAPS, VOTES
@@ -137,6 +137,3 @@ def check_port(host: str, port: int) -> None:
 command = click.Command(
     "serve", callback=serve, params=[parameter(option) for option in OPTIONS], help=serve.__doc__
 )
-
-if __name__ == "__main__":
-    run(command)
