@@ -16,7 +16,7 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
 from jieda.web.http.maintainers import guard_routes
 from jieda.web.http.respond import respond
-from jieda.web.http.routing import Route, add_routes
+from jieda.web.http.routing import Route
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -47,7 +47,7 @@ async def visiting(folder: Path, **settings: str) -> AsyncIterator[httpx.AsyncCl
     knowledge = Knowledge(loaded, analyzers=PLAIN)
     knowledge.open()
     app = create_app(loaded, knowledge)
-    add_routes(app, guard_routes(loaded, [Route("/{lang}/desk", desk)]))
+    app.router.routes += guard_routes(loaded, [Route("/{lang}/desk", desk)])
     transport = httpx.ASGITransport(app, client=("203.0.113.5", 4321))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client

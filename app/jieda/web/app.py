@@ -33,7 +33,6 @@ from jieda.web.http import middleware
 from jieda.web.http.maintainers import guard_routes
 from jieda.web.http.problems import HANDLED, on_failure
 from jieda.web.http.respond import AnswerCache
-from jieda.web.http.routing import add_routes
 from jieda.web.machine.routes import machine_routes
 from jieda.web.pages.about import error_page
 from jieda.web.pages.routes import MAINTAINER_ROUTES
@@ -68,9 +67,8 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
     app.state.site = site
     # Routes are tried in order, and most requests go to the API.
     add_api_routes(app)
-    add_routes(app, machine_routes(settings))
-    add_routes(app, PAGE_ROUTES)
-    add_routes(app, guard_routes(settings, MAINTAINER_ROUTES))
+    app.router.routes += machine_routes(settings)
+    app.router.routes += (*PAGE_ROUTES, *guard_routes(settings, MAINTAINER_ROUTES))
     return app
 
 

@@ -5,7 +5,6 @@ import hmac
 from base64 import b64decode
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from functools import wraps
 
 from starlette.datastructures import Headers
@@ -30,7 +29,7 @@ def guard_routes(settings: Settings, routes: Iterable[Route]) -> tuple[Route, ..
     """Return `routes` behind the guard; none where the maintainer pages are off: their addresses are then unknown."""
     if not settings.workbench:
         return ()
-    return tuple(replace(route, handler=require_token(route.handler)) for route in routes)
+    return tuple(Route(route.path, require_token(route.handler), route.method) for route in routes)
 
 
 def require_token(handler: Handler) -> Handler:
