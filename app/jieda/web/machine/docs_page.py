@@ -33,13 +33,8 @@ async def docs(request: Request) -> Response:
     site = site_of(request)
     context = context_anywhere(request)
     urls = site.urls
-    head = Head(
-        name="docs",
-        title=f"{context.t('docs.title')} · {context.t('site.name')}",
-        description=context.t("docs.lead"),
-        here=lambda _: urls.docs(),
-        languages=frozenset(),
-    )
+    title, lead = context.t("docs.title"), context.t("docs.lead")
+    head = Head("docs", title, lead, lambda _: urls.docs(), languages=frozenset())
     headers = {"Content-Security-Policy": POLICY}
     vary = ("Accept-Language", "Cookie")
     page = render_page(

@@ -11,12 +11,7 @@ from jieda.web.pages.parts import tag_links
 def about_page(context: PageContext) -> str:
     """Render the page."""
     what = context.t("about.what", count=len(context.library))
-    head = Head(
-        name="about",
-        title=f"{context.t('about.title')} · {context.t('site.name')}",
-        description=what,
-        here=context.urls.about,
-    )
+    head = Head("about", context.t("about.title"), what, context.urls.about)
     return render_page(
         context,
         head,
@@ -36,11 +31,5 @@ def error_page(request: Request, status: int, title: str, detail: str) -> str:
     context = context_anywhere(request)
     again = "error.hint_again" if status == 429 or status >= 500 else "error.hint"
     hint = "error.hint_missing" if status == 404 else again
-    head = Head(
-        name="error",
-        title=f"{title} · {context.t('site.name')}",
-        description=detail or title,
-        here=context.urls.home,
-        indexed=False,
-    )
+    head = Head("error", title, detail or title, context.urls.home, indexed=False)
     return render_page(context, head, status=status, title=title, detail=detail, hint=context.t(hint))

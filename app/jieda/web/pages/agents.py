@@ -60,7 +60,7 @@ SHELL = (
 def agents_page(context: PageContext) -> str:
     """Render the page."""
     t, values = context.t, placeholders(context)
-    head = Head("agents", t("agents.title"), t("agents.lead"), context.urls.agents)
+    head = Head("agents", t("agents.title"), t("agents.lead"), context.urls.agents, names_site=True)
     return render_page(
         context,
         head,

@@ -71,11 +71,5 @@ def asked_page(context: PageContext, key: str, found: AwaitedAnswer | None) -> s
 
 
 def _page(context: PageContext, status: str, note: str, *, key: str, **view: object) -> str:
-    head = Head(
-        name="asked",
-        title=f"{status} · {context.t('site.name')}",
-        description=note,
-        here=lambda lang: context.urls.asked(lang, key),
-        indexed=False,
-    )
+    head = Head("asked", status, note, lambda lang: context.urls.asked(lang, key), indexed=False)
     return render_page(context, head, status=status, note=note, key=key, **view)

@@ -51,7 +51,7 @@ def tag_page(context: PageContext, facet: str, tag: Tag, number: int) -> str:
     position = f" · {pager.text}" if pager else ""
     head = Head(
         name="tag",
-        title=f"{name}{position} · {context.t('site.name')}",
+        title=f"{name}{position}",
         description=description,
         here=lambda lang: address(lang, number),
         data=(crumb_data(context, (*crumbs, tag_link(context, facet, tag.id))),),
@@ -106,13 +106,8 @@ def entries_page(context: PageContext, found: Found) -> str:
         return context.urls.entries_filtered(lang, filters, page=page if page > 1 else None)
 
     entries_url = partial(context.urls.entries_filtered, context.lang)
-    head = Head(
-        name="entries",
-        title=f"{context.t('entries.title')} · {context.t('site.name')}",
-        description=context.t("entries.lead"),
-        here=lambda lang: address(lang, number),
-        indexed=not filters,
-    )
+    title, lead = context.t("entries.title"), context.t("entries.lead")
+    head = Head("entries", title, lead, lambda lang: address(lang, number), indexed=not filters)
     return render_page(
         context,
         head,

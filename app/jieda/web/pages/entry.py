@@ -74,7 +74,7 @@ def _head(context: PageContext, entry: Entry, edition: Edition, crumbs: tuple[Pa
     told = (edition.section("symptom"), edition.answer)
     return Head(
         name="entry",
-        title=f"{edition.title} · {context.t('site.name')}",
+        title=edition.title,
         description=" ".join(each.text for each in told if each) or edition.title,
         here=lambda lang: context.urls.entry(lang, entry.id),
         languages=frozenset(entry.editions),

@@ -55,6 +55,7 @@ def home_page(context: PageContext) -> str:
         description=lead,
         here=context.urls.home,
         data=(_site_data(context, lead),),
+        names_site=True,
     )
     return render_page(
         context,

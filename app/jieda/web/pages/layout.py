@@ -47,6 +47,7 @@ class Head:
     name: str
     """The page's name, for its template and style sheets: `home`, `search`, `entry`, …"""
     title: str
+    """Without the site's name, which follows it unless it `names_site` already."""
     description: str
     here: Here
     languages: frozenset[Language] = frozenset(Language)
@@ -54,6 +55,7 @@ class Head:
     kind: str = "website"
     data: tuple[dict[str, object], ...] = ()
     canonical_lang: Language | None = None
+    names_site: bool = False
     form: str = ""
     """The id of the form that the switches send again where the page is the result of a form: its address alone would
     show the page without that result."""
@@ -82,6 +84,7 @@ def _frame(context: PageContext, head: Head) -> dict[str, object]:
     framework = context.name_of("framework", context.chosen) if context.chosen else ""
     return {
         "head": head,
+        "title": head.title if head.names_site else f"{head.title} · {context.t('site.name')}",
         "lang": context.lang,
         "theme": context.theme,
         "themes": tuple(Theme),

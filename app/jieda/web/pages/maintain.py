@@ -77,13 +77,9 @@ def maintain_page(context: PageContext, days: int) -> str:
     lists = dict(_lists(context, found))
     # Shown although it is empty: nobody knows.
     unknown = {"unread"} if found.never_read is None else set()
-    head = Head(
-        name="maintain",
-        title=f"{context.t('maintain.title')} · {context.t('site.name')}",
-        description=context.t("maintain.lead"),
-        here=lambda lang: context.urls.maintain(lang, days=days if days != PERIODS[-1] else None),
-        indexed=False,
-    )
+    title, lead = context.t("maintain.title"), context.t("maintain.lead")
+    here = partial(context.urls.maintain, days=days if days != PERIODS[-1] else None)
+    head = Head("maintain", title, lead, here, indexed=False)
     return render_page(
         context,
         head,

@@ -65,7 +65,7 @@ def search_page(context: PageContext, found: Found) -> str:
     title = context.t("search.title_query", query=request.text) if request.text else context.t("search.title")
     head = Head(
         name="search",
-        title=f"{title} · {context.t('site.name')}",
+        title=title,
         description=context.t("search.description"),
         here=lambda lang: _page_url(context, request, lang, _number(request)),
         indexed=not request.text and not request.filters and not request.offset,

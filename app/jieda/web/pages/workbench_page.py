@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 
 from jieda.content.authoring.source_text import values_of
@@ -129,12 +130,9 @@ def workbench_page(
 
 def _head(context: PageContext, form: Form, *, started: bool) -> Head:
     title = form.id if form.id.strip("/") and started else context.t("bench.title")
+    here = partial(context.urls.workbench, entry=form.entry)
     return Head(
-        name="workbench",
-        title=f"{title} · {context.t('bench.title')} · {context.t('site.name')}",
-        description=context.t("bench.lead"),
-        here=lambda lang: context.urls.workbench(lang, entry=form.entry),
-        indexed=False,
+        "workbench", f"{title} · {context.t('bench.title')}", context.t("bench.lead"), here, indexed=False
     )
 
 
