@@ -45,22 +45,17 @@ class SourceFile:
     modified: float
 
 
-class Stamp(NamedTuple):
-    """Detects changes of a file without reading it. Times are in nanoseconds since the epoch."""
-
-    size: int
-    modified: int
-    changed: int
-    inode: int
-
-
 class FoundFile(NamedTuple):
-    """A readable content file. `where` is its path below the content directory, with slashes."""
+    """A readable content file. `where` is its path below the content directory, with slashes. The rest detects changes
+    without reading it; times are in nanoseconds since the epoch."""
 
     root: str
     where: str
     path: str
-    stamp: Stamp
+    size: int = 0
+    modified: int = 0
+    changed: int = 0
+    inode: int = 0
 
 
 File = TypeVar("File")
@@ -127,7 +122,7 @@ def read_file(file: FoundFile) -> SourceFile:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise PermissionError(0, "is not a file", file.path)
         content = opened.read(limit_of(file.where) + 1)
-    return SourceFile(file.where, Path(file.path), content, file.stamp.modified / 1e9)
+    return SourceFile(file.where, Path(file.path), content, file.modified / 1e9)
 
 
 def unreadable(file: FoundFile, error: OSError) -> Problem:
@@ -232,8 +227,8 @@ class _Walk:
             elif status.st_size > limit_of(where):
                 self._complain(where, "size", f"has {status.st_size} bytes, more than {limit_of(where)}")
             else:
-                stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-                return FoundFile(self.root, _printable(where), path, stamp)
+                stamp = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+                return FoundFile(self.root, _printable(where), path, *stamp)
         except OSError as error:
             self._complain(where, "unreadable", error.strerror or "cannot be read")
         return None
@@ -329,7 +324,7 @@ class KnownFile:
     @property
     def modified(self) -> float:
         """File time in seconds since the epoch."""
-        return self.found.stamp.modified / 1e9
+        return self.found.modified / 1e9
 
     @property
     def size(self) -> Size | None:

@@ -18,7 +18,6 @@ from jieda.content.read.directory import (
     KnownFile,
     Reading,
     SourceFile,
-    Stamp,
     content_hash,
     list_directory,
     note_of,
@@ -173,7 +172,7 @@ class Loaded:
 
 def _unsaved_file(source: SourceFile) -> KnownFile:
     """Return the file for content that may differ from what is on disk."""
-    stamp = Stamp(len(source.content), int(source.modified * 1e9), 0, 0)
     root = str(source.path)[: -len(source.where) - 1]
-    found = FoundFile(root, source.where, str(source.path), stamp)
+    stamp = len(source.content), int(source.modified * 1e9)
+    found = FoundFile(root, source.where, str(source.path), *stamp)
     return KnownFile(found, content_hash(source.content), note_of(source))

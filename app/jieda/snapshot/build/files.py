@@ -17,7 +17,6 @@ from jieda.content.read.directory import (
     KnownFile,
     Reading,
     SourceFile,
-    Stamp,
     content_hash,
     list_directory,
     note_of,
@@ -96,7 +95,7 @@ class FileReader:
         fresh = KnownFile(
             file, content, known.note if known and known.content == content else note_of(source)
         )
-        if max(file.stamp.modified, file.stamp.changed) < now - SETTLED:
+        if max(file.modified, file.changed) < now - SETTLED:
             self._known[key] = fresh
             self._new.append(fresh)
             if len(self._new) >= BATCH:
@@ -114,14 +113,13 @@ class FileReader:
 
 def _from_row(row: FileRow) -> KnownFile:
     root, where, *stamp, content, note = row
-    return KnownFile(FoundFile(root, where, f"{root}/{where}", Stamp(*stamp)), content, note)
+    return KnownFile(FoundFile(root, where, f"{root}/{where}", *stamp), content, note)
 
 
 def _to_row(file: KnownFile) -> FileRow:
-    found, stamp = file.found, file.found.stamp
+    root, where, _, size, modified, changed, inode = file.found
     # SQLite has no larger numbers.
-    inode = stamp.inode & (2**63 - 1)
-    return found.root, found.where, stamp.size, stamp.modified, stamp.changed, inode, file.content, file.note
+    return root, where, size, modified, changed, inode & (2**63 - 1), file.content, file.note
 
 
 class ContentMoved(Exception):
@@ -139,7 +137,7 @@ def read_unchanged(file: FoundFile, content: str) -> SourceFile:
 def read_again(path: Path, where: str, content: str) -> SourceFile:
     """Read a file with the hash `content`, `where` below its root. Raises ContentMoved, OSError."""
     root = str(path)[: -len(where) - 1]
-    return read_unchanged(FoundFile(root, where, str(path), Stamp(0, 0, 0, 0)), content)
+    return read_unchanged(FoundFile(root, where, str(path)), content)
 
 
 def sample_text(sample: SampleFile) -> str:
