@@ -1,7 +1,7 @@
 """The search page: results with reasons, filters, and alternatives where little was found."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from html import unescape
@@ -151,19 +151,14 @@ def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> C
 
 
 def _reasons(context: PageContext, answer: SearchAnswer, hit: Hit) -> dict[tuple[ReasonType, str], str]:
-    """Return the reasons of `hit` that its title and snippet do not show already, in order, grouped by type.
-
-    Chinese is also searched by character pairs, so that 显存不足 may be found by 显存, 存不 and 不足. The middle pair
-    is no word and is left out; adjacent pairs are joined again.
-    """
+    """Return the reasons of `hit` that its title and snippet do not show already, in order, grouped by type. A glossary
+    sense without the word that has it says nothing beside other reasons."""
     query, reasons = answer.query, _unseen_reasons(hit)
-    texts = {reason.text for each in answer.hits for reason in each.reasons}
-    words = [span for text in texts if (span := _find_span(query, text))]
     spans = {reason: span for reason in reasons if (span := _find_span(query, reason.text))}
-    kept = _best_reasons([each for each in reasons if not _is_filler(spans.get(each), words)], spans)
     groups: dict[tuple[ReasonType, str], list[Reason]] = {}
-    for reason in kept:
-        groups.setdefault((reason.type, _label(reason, hit.elsewhere)), []).append(reason)
+    for reason in reasons:
+        if reason.type is not ReasonType.GLOSSARY or reason.via or len(reasons) == 1:
+            groups.setdefault((reason.type, _label(reason, hit.elsewhere)), []).append(reason)
     return {
         place: context.t("list.join").join(_texts(query, members, spans)) for place, members in groups.items()
     }
@@ -183,31 +178,6 @@ def _label(reason: Reason, elsewhere: Collection[str]) -> str:
 def _find_span(query: str, text: str) -> Span | None:
     start = query.casefold().find(text.casefold())
     return (start, start + len(text)) if start >= 0 and len(query.casefold()) == len(query) else None
-
-
-def _is_filler(span: Span | None, words: Iterable[Span]) -> bool:
-    """Return whether a character pair begins in one matched word and ends in the next."""
-    if span is None or span[1] - span[0] != 2:
-        return False
-    start, end = span
-    others = [word for word in words if word != span]
-    return any(right == start + 1 for _, right in others) and any(left == end - 1 for left, _ in others)
-
-
-def _best_reasons(reasons: Sequence[Reason], spans: Mapping[Reason, Span]) -> list[Reason]:
-    """Return `reasons` without those that half overlap a better match, and without glossary senses lacking a word."""
-    kept: list[Reason] = []
-    for reason in reasons:
-        better = [spans[each] for each in kept if each in spans and each.type is not reason.type]
-        crosses = reason in spans and any(_half_overlap(spans[reason], span) for span in better)
-        vague = reason.type is ReasonType.GLOSSARY and not reason.via and len(reasons) > 1
-        if not crosses and not vague:
-            kept.append(reason)
-    return kept
-
-
-def _half_overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
 
 
 def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[str]:
