@@ -26,7 +26,7 @@ from jieda.search.index.document import (
     IndexedText,
 )
 from jieda.search.index.protocol import AdmittedDocuments, Index, ScoredDocument
-from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
+from jieda.search.query.words import Alternative, Clause, MatchKind, Neighbors, Query, WeightedTerm, Writing
 from jieda.search.rank.ranker import Contribution, Ranker
 from jieda.search.rank.scoring import OPEN
 from jieda.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
@@ -102,6 +102,7 @@ alternatives = st.builds(
 )
 clauses = st.builds(Clause, st.lists(alternatives, min_size=1, max_size=3).map(tuple))
 phrases = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(tuple)
+neighbors = st.builds(Neighbors, phrases, st.sampled_from([0.12, 1.0]))
 filters = st.builds(
     Filters,
     **{facet: tag_lists[facet] for facet in FACETS},
@@ -121,6 +122,7 @@ def queries(draw: st.DrawFn) -> Query:
         draw(st.lists(clauses, max_size=4).map(tuple)),
         keys=draw(st.sampled_from([(), ("k:a",), ("k:b", "k:nowhere")])),
         phrase=phrase,
+        neighbors=draw(st.lists(neighbors, max_size=3, unique_by=lambda pair: pair.atoms).map(tuple)),
         required=draw(st.lists(phrases, max_size=2).map(tuple)),
         literal=draw(st.booleans()),
         writing=Writing(

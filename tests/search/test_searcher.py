@@ -207,12 +207,15 @@ def test_the_word_itself_beats_its_synonym_and_that_a_correction(small: MakeSnap
     assert found(snapshot, "garbeld sluggish walrus") == ["literal", "synonym", "corrected", "corrected-too"]
 
 
-def test_words_in_the_order_asked_for_beat_the_same_words_apart(small: MakeSnapshot) -> None:
+@pytest.mark.parametrize("typed", ["purple zebra walrus", "which zebra walrus was that", "谁见过紫色斑马"])
+def test_words_in_the_order_asked_for_beat_the_same_words_apart(small: MakeSnapshot, typed: str) -> None:
     files = {
         "en/apart": concept("One", "The walrus is tired. A purple day. Nobody knows a zebra."),
         "en/together": concept("Two", "Nobody here is tired. It saw a purple zebra walrus one day."),
+        "zh/apart": concept("一", "斑马见过紫色的一天。"),
+        "zh/together": concept("二", "大家都没有见过的是紫色斑马，一天也没有。"),
     }
-    assert found(small(FILLERS | files), "purple zebra walrus")[0] == "together"
+    assert found(small(FILLERS | files), typed)[0] == "together"
 
 
 # ---- languages

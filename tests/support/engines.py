@@ -141,13 +141,19 @@ class ListScan:
             score /= sum(importances) * (K1 + 1)
         floor = weights.COVERAGE_FLOOR
         score *= floor + (1 - floor) * coverage**weights.COVERAGE_POWER
-        whole = holds(document, query.phrase)
-        if whole and len(query.phrase) > 1:
-            score *= 1 + weights.PHRASE_BONUS
-        tier = tier_of_writing(query, document) if query.literal and whole else 0
+        if score > 0 and sum(importances) > 0:
+            score += weights.NEIGHBORS * self._ordered(query, document) / sum(importances)
+        tier = tier_of_writing(query, document) if query.literal and holds(document, query.phrase) else 0
         if set(query.keys) & set(document.keys):
             tier = weights.EXACT_TIER
         return Standing(document, score, coverage, tier)
+
+    def _ordered(self, query: Query, document: Document) -> float:
+        held = [pair for pair in query.neighbors if holds(document, pair.atoms)]
+        return sum(
+            pair.weight * self._idf_of(sum(holds(one, pair.atoms) for one in self._documents))
+            for pair in held
+        )
 
     def _alternative(self, alternative: Alternative, document: Document) -> float:
         terms = ((term, self._frequencies.of_pool(term.variants, document)) for term in alternative.terms)
@@ -170,7 +176,9 @@ class ListScan:
         return sum(term.weight * self._idf(term) for term in clause.alternatives[0].terms)
 
     def _idf(self, term: WeightedTerm) -> float:
-        holders = self._frequencies.holders(term.variants)
+        return self._idf_of(self._frequencies.holders(term.variants))
+
+    def _idf_of(self, holders: int) -> float:
         return log(1 + (len(self._documents) - holders + 0.5) / (holders + 0.5))
 
     def _by_zone(
@@ -362,6 +370,7 @@ class DictionaryFound:
                 for keys in wanted.keys
             ),
             phrase=np.array(holding, np.intp),
+            neighbors=tuple(map(self._holding, wanted.neighbors)),
             written=np.array([self._written(self._matching[number]) for number in holding], np.uint16),
             recency=wanted.within.recency if wanted.within and wanted.within.listed else None,
         )
@@ -374,6 +383,11 @@ class DictionaryFound:
             np.array([frequency / (K1 + frequency) for _, frequency in held_by]),
             self._index.frequencies.holders(variants),
         )
+
+    def _holding(self, phrase: Sequence[str]) -> Postings:
+        held = [number for number, one in enumerate(self._matching) if holds(one, phrase)]
+        holders = sum(holds(one, phrase) for one in self._index.documents)
+        return Postings(np.array(held, np.intp), np.ones(len(held)), holders)
 
     def _written(self, document: Document) -> int:
         found = 0

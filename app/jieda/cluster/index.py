@@ -26,7 +26,14 @@ from jieda.cluster.client import Cluster, Refused
 from jieda.errors import ClusterUnavailable
 from jieda.search.index.array_file import read_signed, write_signed
 from jieda.search.index.document import Weighting
-from jieda.search.index.embedded import EmbeddedIndex, Pool, best_documents, count_passing, pool_rows
+from jieda.search.index.embedded import (
+    EmbeddedIndex,
+    Pool,
+    best_documents,
+    count_passing,
+    of_phrase,
+    pool_rows,
+)
 from jieda.search.index.protocol import (
     AdmittedDocuments,
     Columns,
@@ -252,6 +259,10 @@ class ClusterIndex(EmbeddedIndex):
             pools={variants: pool.postings for variants, pool in pools.items()},
             keyed=tuple(np.flatnonzero(np.isin(numbers, each)) for each in keyed),
             phrase=np.searchsorted(numbers, phrase[inside]),
+            neighbors=tuple(
+                of_phrase(np.flatnonzero(np.isin(numbers, held)), len(held))
+                for held in map(self.holders_of, wanted.neighbors)
+            ),
             written=written[inside],
             exact_outside=bool(len(keyed[0]) or (wanted.writing and len(phrase))),
             recency=wanted.within.recency[numbers] if wanted.within and listed else None,

@@ -90,6 +90,11 @@ class Pool:
         ]
 
 
+def of_phrase(documents: Numbers, holders: int) -> Postings:
+    """Return the postings of a phrase that `holders` documents of the whole index hold."""
+    return Postings(documents, np.ones(len(documents)), holders)
+
+
 def make_pool(collection: Collection, weighting: Weighting, variants: Variants) -> Pool:
     """Return the pool of some terms; a repeated term counts once."""
     terms = tuple(dict.fromkeys(variants))
@@ -261,6 +266,7 @@ class EmbeddedIndex:
         self._weighting = weighting
         room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)
         self._pools: ByteCache[Variants, Pool] = ByteCache(room, lambda pool: pool.size)
+        self._phrases: ByteCache[tuple[str, ...], Numbers] = ByteCache(room // 8, lambda held: held.nbytes)
 
     def find(self, wanted: Lookup) -> LookupResult:
         pools = {
@@ -274,6 +280,7 @@ class EmbeddedIndex:
             pools={terms: pool.postings for terms, pool in pools.items()},
             keyed=tuple(self._keyed(keys) for keys in wanted.keys),
             phrase=phrase,
+            neighbors=tuple(of_phrase(held, len(held)) for held in map(self.holders_of, wanted.neighbors)),
             written=written,
             recency=wanted.within.recency if wanted.within and wanted.within.listed else None,
             likeness=None if wanted.meaning is None else partial(self.likeness.of, wanted.meaning),
@@ -291,6 +298,10 @@ class EmbeddedIndex:
             counts[self._phrase(phrase, ())[0]] += 1
         mask: Mask = counts == len(phrases)
         return mask
+
+    def holders_of(self, phrase: tuple[str, ...]) -> Numbers:
+        """Return the documents that hold a phrase."""
+        return self._phrases.get(phrase, lambda: self._phrase(phrase, ())[0])
 
     def _keyed(self, keys: Sequence[str]) -> Numbers:
         found = [

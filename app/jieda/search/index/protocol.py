@@ -78,6 +78,8 @@ class Columns:
     """Parallel to `Lookup.keys`."""
     phrase: Numbers
     """Documents that hold `Lookup.phrase`."""
+    neighbors: tuple[Postings, ...]
+    """Documents that hold each of `Lookup.neighbors`; a saturation of 1."""
     written: NDArray[np.uint16]
     """How each of these holds `Lookup.writing`: `document.Held`, shifted by WRITTEN_BITS for each of the regions
     titles, bodies and fronts (`document`); zeros if `Lookup.writing` is empty."""
@@ -140,6 +142,8 @@ class Lookup:
     """Groups of keys; a document matches a group by any of its keys."""
     phrase: tuple[str, ...] = ()
     """Consecutive atoms; documents that hold them are marked, the others stay."""
+    neighbors: tuple[tuple[str, ...], ...] = ()
+    """Further phrases whose documents are marked, each once."""
     writing: tuple[str, ...] = ()
     """Separators of the phrase as typed (`document.separators_of`); empty if the spelling does not matter."""
     required: tuple[tuple[str, ...], ...] = ()

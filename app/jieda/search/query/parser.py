@@ -19,6 +19,7 @@ from jieda.search.query.words import (
     Substitute,
     Writing,
     clauses_of,
+    neighbors_of,
     prose_of,
     words_of,
 )
@@ -172,13 +173,13 @@ class QueryParser:
             *self._substitutes.named(words),
             *(each for find in self._equivalents for each in find(words)),
         ]
-        clauses = self._rarest([*clauses_of(words, substitutes, self._analyzer.is_word)])
         atoms = tuple(analysis.words)
         is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
         writing = self._writing(text, analysis)
         corrected = self._speller.rewrite(text, corrections)
         query = Query(
-            clauses=tuple(clauses),
+            clauses=tuple(self._rarest([*clauses_of(words, substitutes, self._analyzer.is_word)])),
+            neighbors=neighbors_of(words, analysis, joined),
             keys=(TokenKind.KEY.term("".join(atoms)),) if atoms else (),
             phrase=atoms,
             required=tuple(self._required(text)),

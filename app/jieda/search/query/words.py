@@ -1,5 +1,6 @@
 """The parsed query: its words, each with the alternatives that an entry may hold instead, and their clauses."""
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -96,10 +97,21 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbors:
+    """Two words in a row, as atoms."""
+
+    atoms: tuple[str, ...]
+    weight: float = 1.0
+    """Geometric mean of the weights of the two."""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A parsed query. `phrase` is the whole query as atoms; `required` phrases must occur."""
 
     clauses: tuple[Clause, ...]
+    neighbors: tuple[Neighbors, ...] = ()
+    """Pairs of words, each once; none in pasted text."""
     keys: tuple[str, ...] = ()
     phrase: tuple[str, ...] = ()
     required: tuple[tuple[str, ...], ...] = ()
@@ -114,6 +126,9 @@ class Query:
     prose: float = 0.0
     """Weight of the query's meaning, from 0 to 1: code means only itself."""
 
+
+MOST_ORDERED = 48
+"""Most words of a query whose order counts: more are pasted text."""
 
 LONGEST_UNIT = 3
 """Most letters of a unit."""
@@ -155,6 +170,29 @@ def words_of(analysis: Analysis, text: str) -> list[QueryWord]:
         for word in _words(piece, number_weight):
             first.setdefault(word.alternatives, word)
     return list(first.values())
+
+
+def neighbors_of(
+    words: Sequence[QueryWord], analysis: Analysis, joined: Sequence["Substitute"]
+) -> tuple[Neighbors, ...]:
+    """Return the pairs of neighbors among the words of a query, each once; none of a query of many words. Words that
+    spell an identifier are left out, because it counts already (`joined`), and so are pairs of function words, which
+    say nothing and are slow to look up."""
+    if len(words) > MOST_ORDERED:
+        return ()
+    spelled = {number for one in joined for number in range(one.first, one.last)}
+    spoken = [*zip(analysis.words, analysis.spans, strict=True)]
+    pairs: dict[tuple[str, ...], float] = {}
+    for number, (left, right) in enumerate(pairwise(words)):
+        weight = math.sqrt(_weight(left) * _weight(right))
+        if number not in spelled and weight > weights.FUNCTION_WORD_WEIGHT:
+            atoms = tuple(atom for atom, (start, end) in spoken if left.start <= start and end <= right.end)
+            pairs.setdefault(atoms, weight)
+    return tuple(Neighbors(*pair) for pair in pairs.items())
+
+
+def _weight(word: QueryWord) -> float:
+    return max((term.weight for term in word.alternatives[0].terms), default=0.0)
 
 
 def _has_code(analysis: Analysis) -> bool:

@@ -283,6 +283,7 @@ class Ranker:
                 (TokenKind.FRAMEWORK.term(ANYWHERE),) if query.frameworks else (),
             ),
             phrase=phrase,
+            neighbors=tuple(pair.atoms for pair in query.neighbors),
             writing=query.writing.separators if query.literal else (),
             required=query.required,
             filters=query.filters,
@@ -302,10 +303,8 @@ def judge(query: Query, columns: Columns) -> Standings:
     matches exactly), and documents of nearly the same meaning; where operators list documents, all of them.
     """
     scorer = QueryScorer(columns)
-    scored = scorer.combine(weigh_translations(query.clauses, scorer))
+    scored = scorer.combine(weigh_translations(query.clauses, scorer), query.neighbors)
     score, coverage = scored.score, scored.coverage
-    if len(query.phrase) > 1:
-        score[columns.phrase] *= 1 + weights.PHRASE_BONUS
     tiers = tiers_of(query, columns)
     if columns.recency is not None:
         latest = score + weights.LATEST * columns.recency

@@ -14,7 +14,9 @@ returns tf~ / (k1 + tf~); this module computes the rest.
 
 Beyond the formula: a clause of the query takes the best of its alternatives, and the sum over clauses is scaled by
 coverage, the share of the query's idf that a document accounts for, so that one common word, however often it is
-repeated, doesn't outweigh the rare ones. Last, the score is divided by the highest one that the query allows.
+repeated, doesn't outweigh the rare ones. The score is divided by the highest one that the query allows. Last, words
+that are neighbors in the query and in a document add a part of the idf of the pair, as in the sequential dependence
+model of D. Metzler and W. B. Croft, A Markov Random Field Model for Term Dependencies (SIGIR 2005).
 """
 
 import math
@@ -27,7 +29,7 @@ from numpy.typing import NDArray
 from jieda.search import weights
 from jieda.search.index.document import BODIES, FRONTS, TITLES, Held
 from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores, Variants
-from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
+from jieda.search.query.words import Alternative, Clause, MatchKind, Neighbors, Query, WeightedTerm, Writing
 
 
 def idf(documents: int, holders: int) -> float:
@@ -56,6 +58,7 @@ class QueryScorer:
         self._size = columns.size
         self._total = columns.total
         self._lacking = columns.lacking
+        self._neighbors = columns.neighbors
         self._postings = columns.pools
         self._idf = {v: idf(columns.total, postings.holders) for v, postings in self._postings.items()}
 
@@ -78,11 +81,12 @@ class QueryScorer:
         """Count the documents of the whole index that have a word."""
         return self._postings[term.variants].holders
 
-    def combine(self, clauses: Sequence[Clause]) -> ScoreColumns:
+    def combine(self, clauses: Sequence[Clause], neighbors: Sequence[Neighbors] = ()) -> ScoreColumns:
         """Return score and coverage (0 to 1) of every document over all clauses.
 
         The score is divided by its limit for a document that repeats every word without end, so that it can be
-        compared between queries: about 1 for a perfect match, near 0 for one common word of many.
+        compared between queries: about 1 for a perfect match, near 0 for one common word of many. `neighbors` are the
+        pairs that were looked up; where they are neighbors, too, they add to the score of a document with some word.
         """
         score, covered = np.zeros(self._size), np.zeros(self._size)
         total = 0.0
@@ -97,7 +101,15 @@ class QueryScorer:
             return ScoreColumns(score, covered)
         coverage = covered / total
         kept = weights.COVERAGE_FLOOR + (1 - weights.COVERAGE_FLOOR) * coverage**weights.COVERAGE_POWER
-        return ScoreColumns(score / total * kept, coverage)
+        ordered = (score > 0) * self._ordered(neighbors) if neighbors else 0.0
+        return ScoreColumns((score * kept + ordered) / total, coverage)
+
+    def _ordered(self, neighbors: Sequence[Neighbors]) -> Scores:
+        """Return what each document earns by the order of the query's words."""
+        earned = np.zeros(self._size)
+        for pair, postings in zip(neighbors, self._neighbors, strict=True):
+            earned[postings.documents] += pair.weight * idf(self._total, postings.holders)
+        return weights.NEIGHBORS * earned
 
     def _add(self, only: Alternative, score: Scores, covered: Scores) -> None:
         for term in only.terms:
