@@ -11,7 +11,7 @@ from jieda.web.pages.parts import tag_links
 def about_page(context: PageContext) -> str:
     """Render the page."""
     what = context.t("about.what", count=len(context.library))
-    head = Head("about", context.t("about.title"), what, context.urls.about)
+    head = Head("about", context.t("about.title"), what, context.urls.about, names_site=True)
     return render_page(
         context,
         head,
