@@ -20,7 +20,7 @@ from typing import Any
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind
 from jieda.content.read.load import Loaded
-from jieda.diagnosis import model, scoring
+from jieda.diagnosis import model, origin, scoring
 from jieda.diagnosis.answers import Confidence, Diagnosis
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import WordReader
@@ -112,8 +112,8 @@ ABLATIONS: Mapping[str, tuple[Any, Mapping[str, float]]] = {
     # Not 0.0: an entry with none of the words counts as minus infinity, and that times zero is no number.
     "without words": (model, {"WORDS": 1e-12}),
     "words never count against": (model, {"UNEXPLAINED": 0.0}),
-    "without origin": (scoring, {"OWN": 0.0, "FOREIGN": 0.0}),
-    "origin a switch": (scoring, {"FOREIGN": -99.0}),
+    "without origin": (origin, {"OWN": 0.0, "FOREIGN": 0.0}),
+    "origin a switch": (origin, {"FOREIGN": -99.0}),
     "other logs no rivals": (model, {"AGAINST": 0.0}),
     "unheard words say nothing": (model, {"UNHEARD": 0.0}),
     "one threshold for signatures and words": (scoring, {"WORDS_ALONE": scoring.POSSIBLE}),

@@ -22,6 +22,7 @@ from jieda.web.pages.agents import SETUPS
 from markdown_it import MarkdownIt
 
 from bench import figures
+from bench.diagnosis import ABLATIONS
 from tests import test_architecture
 from tests.support.command import jieda
 from tests.support.shipped import copy_data
@@ -97,6 +98,12 @@ def test_every_table_row_belongs_to_a_table_with_a_header(name: str) -> None:
     """A blank line ends a table: the rows after it are read as text that begins with a bar."""
     texts = [token.content for token in MarkdownIt("commonmark").enable("table").parse(read(name))]
     assert [line for text in texts for line in text.splitlines() if line.startswith("|")] == []
+
+
+def test_every_part_that_the_benchmark_of_diagnosis_leaves_out_is_there() -> None:
+    """A constant that moved to another module would end `make bench` halfway."""
+    parts = [(name, module, constant) for name, (module, values) in ABLATIONS.items() for constant in values]
+    assert [(name, constant) for name, module, constant in parts if not hasattr(module, constant)] == []
 
 
 def commands_of(name: str) -> list[tuple[str, str]]:
