@@ -117,6 +117,19 @@ def test_a_name_in_the_wrong_case_is_refused_alone(tmp_path: Path) -> None:
     assert {(each.path, each.rule) for each in library.problems} == {("zh/roll/A.md", "slug")}
 
 
+def test_a_team_of_one_language_writes_names_once(tmp_path: Path) -> None:
+    once = TAXONOMY.replace("{en: Memory, zh: 显存}", "显存").replace(
+        "{en: About memory., zh: 关于显存。}", "关于显存。"
+    )
+    once += "site:\n  name: 问答库\n  examples: [显存不足怎么办]\n"
+    library = load(tmp_path, {"taxonomy.yaml": once, "zh/roll/a.md": edition("A", "## 回答\n\n可以。\n")})
+    memory = library.taxonomy.topic["memory"]
+    assert set(memory.name.values()) == {"显存"}
+    assert set(memory.description.values()) == {"关于显存。"}
+    assert set(library.site.examples.values()) == {("显存不足怎么办",)}
+    assert not library.problems
+
+
 def test_ids_that_collide_by_case_are_not_served(tmp_path: Path) -> None:
     taxonomy = TAXONOMY.replace(
         "kinds:", "  Roll:\n    name: {en: R, zh: R}\n    description: {en: R, zh: R}\nkinds:"

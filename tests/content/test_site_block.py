@@ -25,7 +25,7 @@ def test_a_later_directory_replaces_single_texts() -> None:
     ("block", "message"),
     [
         ("  titel: {en: a, zh: b}", "`titel` is not one of name, tagline, lead, summary, paste, examples"),
-        ("  name: {en: a}", "`name` must have `en` and `zh`"),
+        ("  name: {en: a}", "`name` must be one value, or have `en` and `zh`"),
         ("  lead: {en: '{number} answers', zh: 答案}", r"\{number\} is not one of \{count\}, \{frameworks\}"),
         ("  examples: {en: why, zh: [为什么]}", "`examples` must be a list"),
     ],

@@ -211,11 +211,13 @@ def _read_value(key: str, form: Form, node: Node, report: Report) -> Any:
 
 
 def in_both_languages(form: Form) -> Form:
-    """Return the form of `{en: …, zh: …}`."""
+    """Return the form of `{en: …, zh: …}`, or of one value for both languages."""
 
     def read(node: Node, report: Report) -> dict[Language, Any]:
-        if not isinstance(node, Fields) or set(node.values) != set(Language):
-            raise YamlError(node.line, "must have `en` and `zh`, and nothing else")
+        if not isinstance(node, Fields):
+            return dict.fromkeys(Language, form(node, report))
+        if set(node.values) != set(Language):
+            raise YamlError(node.line, "must be one value, or have `en` and `zh` and nothing else")
         return {lang: form(node.values[lang], report) for lang in Language}
 
     return read
