@@ -130,8 +130,13 @@ def test_tables_are_aligned_by_class_and_scroll_in_a_frame_of_their_own() -> Non
     html = render("| a | b |\n|:--|--:|\n| 1 | 2 |\n").html
     assert '<th class="align-left">a</th>' in html
     assert '<td class="align-right">2</td>' in html
-    assert html.startswith('<div class="table-scroll" tabindex="0"><table>')
+    assert html.startswith('<div class="table-scroll" tabindex="0" role="region" aria-label="a | b"><table>')
     assert "style=" not in html
+
+
+def test_the_frame_of_a_table_is_named_after_its_columns() -> None:
+    html = render('| `--lr` <br> | | 说明 "x" |\n|--|--|--|\n| 1 | 2 | 3 |\n').html
+    assert 'aria-label="--lr &lt;br&gt; | 说明 &quot;x&quot;"' in html
 
 
 @pytest.mark.parametrize(

@@ -295,6 +295,16 @@ def _write_image(place: _Place) -> str:
     return f'<img src="{escape(link.href)}" alt="{alt}"{_title_attribute(place.token)}{size} loading="lazy">'
 
 
+def _open_table(place: _Place) -> str:
+    """Open a frame that scrolls horizontally on a narrow screen: focusable, so that keys can scroll it, and named after
+    the columns, so that a screen reader says what it is."""
+    rest = place.tokens[place.index :]
+    end = next(at for at, token in enumerate(rest) if token.type == "thead_close")
+    heads = (inline_text(token) for token in rest[:end] if token.type == "inline")
+    label = escape(" | ".join(filter(None, heads)))
+    return f'<div class="table-scroll" tabindex="0" role="region" aria-label="{label}"><table>\n'
+
+
 def _title_attribute(token: Token) -> str:
     title = str(token.attrs.get("title", ""))
     return f' title="{escape(title)}"' if title else ""
@@ -311,7 +321,6 @@ _WRITERS: Mapping[str, Callable[[_Place], str]] = {
     "softbreak": lambda place: "" if joins_han(place.tokens, place.index) else "\n",
     "hardbreak": lambda _: "<br>\n",
     "hr": lambda _: "<hr>\n",
-    # The frame scrolls horizontally on a narrow screen; it is focusable so that keys can scroll it.
-    "table_open": lambda _: '<div class="table-scroll" tabindex="0"><table>\n',
+    "table_open": _open_table,
     "table_close": lambda _: "</table></div>\n",
 }
