@@ -1,10 +1,21 @@
-"""The default address of the server, shared by the settings and by the health check, which has no time to import the
-settings."""
+"""Addresses of servers: the default one, shared by the settings and by the health check, which has no time to import
+the settings, and those that a user gives."""
 
+import re
 from collections.abc import Mapping
 
 HOST, HOST_VARIABLE = "127.0.0.1", "JIEDA_HOST"
 PORT, PORT_VARIABLE = "8000", "JIEDA_PORT"
+
+_SERVER = re.compile(r"https?://[^/?#\s]+(/[^?#\s]*)?")
+
+
+def server_address(text: str) -> str:
+    """Return an address such as `https://faq.example.com/kb`, without a slash at its end. Raises ValueError for any
+    other text."""
+    if not _SERVER.fullmatch(text):
+        raise ValueError(f"{text!r} is not the address of a server, such as https://faq.example.com")
+    return text.rstrip("/")
 
 
 def read_variable(environ: Mapping[str, str], variable: str, default: str) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from urllib.parse import urljoin
 
 from pydantic import BaseModel, ValidationError
 
+from jieda.address import server_address
 from jieda.entry import Language, Summary
 from jieda.errors import RemoteError, RemoteRefusal, UnknownEntry
 from jieda.feedback import TriedOutcome
@@ -125,9 +125,10 @@ class Remote:
     @classmethod
     def at(cls, address: str) -> Self:
         """Make a client for an address such as `https://faq.example.com/kb`. Raises RemoteError for any other text."""
-        if not re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", address):
-            raise RemoteError(f"{address!r} is not the address of a server, such as https://faq.example.com")
-        return cls(Urls(base_url=address.rstrip("/")))
+        try:
+            return cls(Urls(base_url=server_address(address)))
+        except ValueError as error:
+            raise RemoteError(str(error)) from error
 
     async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
         body = text.encode("utf-8", "replace")

@@ -141,3 +141,20 @@ def test_a_process_that_outlives_the_command_holds_nothing_up() -> None:
     os.kill(int(ended.stdout), signal.SIGKILL)
     assert ended.returncode == 0
     assert time.monotonic() - begun < 200
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--url", "htp://faq.example.com"), "is not the address of a server"),
+        (("--lang", "fr"), "'fr' is not one of"),
+        (("--report", "missing/report.json"), "missing/report.json"),
+    ],
+)
+def test_a_wrong_option_is_told_before_the_command_runs(
+    tmp_path: Path, options: tuple[str, ...], reason: str
+) -> None:
+    """Not hours later, when what it printed is gone."""
+    refused = run(*options, "--", "touch", "begun", cwd=tmp_path)
+    assert (refused.returncode != 0, reason in refused.stderr) == (True, True)
+    assert not (tmp_path / "begun").exists()

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from jieda import api
+from jieda.cli.running import LANGUAGES
 from jieda.client import Client, Local, Remote
 from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
@@ -29,7 +30,7 @@ def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
     return click.option(
         "--lang",
         callback=parse,
-        type=click.Choice([lang.value for lang in Language]),
+        type=click.Choice(LANGUAGES),
         help=f"Language of the {of}; by default the {default}'s.",
     )
 

@@ -20,7 +20,7 @@ from typing import BinaryIO
 import click
 
 from jieda.cli.launch import RUN
-from jieda.cli.running import FORMATS, content_option
+from jieda.cli.running import FORMATS, LANGUAGES, content_option, url_option
 from jieda.cli.tail import Tail
 
 CHUNK = 1 << 18
@@ -54,9 +54,11 @@ NO_FAILURE = {0, SIGNALLED + signal.SIGINT, SIGNALLED + signal.SIGPIPE}
     help="Write the diagnosis to this file instead of standard error.",
 )
 @click.option("--log", type=click.Path(dir_okay=False), help="Also write the whole output to this file.")
-@click.option("--lang", help="Language of the answer; by default the terminal's.")
+@click.option(
+    "--lang", type=click.Choice(LANGUAGES), help="Language of the answer; by default the terminal's."
+)
 @click.option("--framework", help="The framework that the command trains with, if known.")
-@click.option("--url", metavar="URL", help="Ask this server instead of the local content.")
+@url_option
 @content_option
 @click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
 def command(  # noqa: PLR0913 - one parameter for each option
@@ -67,7 +69,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     log: str | None,
     lang: str | None,
     framework: str | None,
-    url: str | None,
+    url: str,
     directories: tuple[Path, ...],
 ) -> int:
     """Run COMMAND and, if it fails, explain why.
@@ -76,12 +78,14 @@ def command(  # noqa: PLR0913 - one parameter for each option
     with --log all of it, and the answer goes to standard error. A process that outlives the command needs an output of
     its own.
     """
+    if report and not _may_write(Path(report)):
+        raise click.FileError(report, "cannot be written")
     with contextlib.ExitStack() as opened:
         tail = Tail(KEPT, opened.enter_context(_open_to_write(log)) if log else None)
         code = run_and_copy(arguments, tail)
     if code not in NO_FAILURE:
         given = {"--format": form, "--name": log, "--lang": lang, "--framework": framework, "--url": url}
-        options = [text for name, value in given.items() if value is not None for text in (name, value)]
+        options = [text for name, value in given.items() if value for text in (name, value)]
         options += [text for path in directories for text in ("--content", str(path))]
         with contextlib.ExitStack() as opened:
             output = opened.enter_context(_open_to_write(report)) if report else sys.stderr.buffer
@@ -94,6 +98,11 @@ def command(  # noqa: PLR0913 - one parameter for each option
                 f"The output is long; line 1 of its last MiB is line {tail.dropped_lines + 1:,}.", err=True
             )
     return code
+
+
+def _may_write(path: Path) -> bool:
+    """Whether a file may be written, which exists only if there is something to report."""
+    return os.access(path if path.exists() else path.parent, os.W_OK)
 
 
 def _open_to_write(path: str) -> BinaryIO:

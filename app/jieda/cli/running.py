@@ -9,10 +9,14 @@ from typing import TypeVar
 
 import click
 
+from jieda.address import server_address
+from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.places import CONTENT
 
 Given = TypeVar("Given")
+
+LANGUAGES = tuple(map(str, Language))
 
 FORMATS = ("text", "json", "summary", "github", "gitlab")
 """Output formats of a diagnosis."""
@@ -53,11 +57,21 @@ content_option = click.option(
     help="Content directory; may be repeated, and a later one overrides.  [default: JIEDA_CONTENT]",
 )
 
+
+def _parse_url(_context: click.Context, _option: click.Parameter, given: str) -> str:
+    """Raises BadParameter before anything is asked or run."""
+    try:
+        return server_address(given) if given else ""
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
 url_option = click.option(
     "--url",
     "--server",
     "url",
     metavar="URL",
     default="",
+    callback=_parse_url,
     help="Ask this server instead of the local content.",
 )
