@@ -90,7 +90,8 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(
     readme = (tmp_path / "faq" / "README.md").read_text(encoding="utf-8")
     assert readme.startswith("# 数据库问答\n\n条目在 `content/zh/answers/` 里，")
     taxonomy = (tmp_path / "faq" / "content" / "taxonomy.yaml").read_text(encoding="utf-8")
-    assert "关于数据库的问题。" in taxonomy
+    assert 'description: "关于数据库的问题。"' in taxonomy
+    assert not re.search(r"en:|zh:|\$", taxonomy)
     again = jieda("init", "faq")
     assert (again.returncode, again.stderr) == (2, "Error: faq is not empty\n")
     monkeypatch.chdir(tmp_path / "faq")

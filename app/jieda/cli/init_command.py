@@ -1,6 +1,7 @@
 """`jieda init`: creates a site of your own, with one entry that its sample logs find."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +40,8 @@ AROUND = {
     ".gitignore": START / "gitignore",
 }
 """Files beside the content, for serving and checking it."""
+IN_BOTH = re.compile(r"\{en: (?P<en>\"[^\"]*\"|[^,{}]+), zh: (?P<zh>\"[^\"]*\"|[^,{}]+)\}")
+"""A text in both languages, of which a site in one language gets one."""
 
 
 @click.command("init")
@@ -77,14 +80,11 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if directory.exists() and any(directory.iterdir()):
         raise JiedaError(f"{directory} is not empty")
     languages = [Language(lang)] if lang else list(Language)
-    fields = {each: field or FIELDS[languages[0] if lang else each] for each in Language}
-    names = {
-        each: name or filled(NAMES[languages[0] if lang else each], {"field": fields[each]})
-        for each in Language
-    }
+    fields = {each: field or FIELDS[each] for each in languages}
+    names = {each: name or filled(NAMES[each], {"field": fields[each]}) for each in languages}
     folder, content = _folder_name(fields[languages[0]]), directory / "content"
     with writing():
-        for path, text in _files(names, fields, folder, languages):
+        for path, text in _files(names, fields, folder):
             place = directory / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8")
@@ -99,12 +99,11 @@ def command(  # noqa: PLR0913 - one parameter for each option
     return code
 
 
-def _files(
-    names: dict[Language, str], fields: dict[Language, str], folder: str, languages: list[Language]
-) -> Iterator[tuple[str, str]]:
-    """Yield paths below the directory with their contents."""
+def _files(names: dict[Language, str], fields: dict[Language, str], folder: str) -> Iterator[tuple[str, str]]:
+    """Yield paths below the directory with their contents, in the languages of the names."""
+    languages = list(names)
     values = {"field_id": folder, "today": datetime.now(UTC).date().isoformat()}
-    for lang in Language:
+    for lang in languages:
         values[f"title_{lang}"] = names[lang]
         values[f"folders_{lang}"] = AND[lang].join(f"`content/{each}/{folder}/`" for each in languages)
         quoted = {
@@ -120,8 +119,11 @@ def _files(
         READMES[lang] if len(languages) > 1 else "README.md": START / READMES[lang] for lang in languages
     }
     for path, template in (made | AROUND).items():
+        text = template.read_text(encoding="utf-8")
+        if len(languages) == 1:
+            text = IN_BOTH.sub(rf"\g<{languages[0]}>", text)
         # nginx and workflows use variables of their own, which stay.
-        yield path, Template(template.read_text(encoding="utf-8")).safe_substitute(values)
+        yield path, Template(text).safe_substitute(values)
 
 
 def _folder_name(field: str) -> str:
