@@ -458,7 +458,7 @@ def test_a_fix_without_an_option_is_asked_whether_it_applies_anywhere(tmp_path: 
         (
             "taxonomy.yaml",
             "topics:\n  a: {name: {zh: 甲}, description: {en: A, zh: 甲}}\n",
-            ":2: `name` 要有 `en` 和 `zh`",
+            ":2: `name` 要么只写一个值，要么写 `en` 和 `zh` 两项",
         ),
         ("taxonomy.yaml", "topics: [a\nkinds: b\n", ":2: 这里缺 `,` 或 `]`：请用空格缩进"),
         (
