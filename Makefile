@@ -3,6 +3,7 @@
 # encoder is laid out into, 83 MB in the user's cache directory, shared by all checkouts and sites.
 
 VENV := .venv
+SITES := .venv-sites
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LOCKS := requirements/build.txt requirements/dev.txt
@@ -23,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz attacks week lock dist sbom sites audit clean FORCE
+.PHONY: help install run test suite test-opensearch quick coverage lint types check format eval bench chaos soak fuzz attacks week lock dist sbom sites audit clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -56,7 +57,10 @@ run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST
 PROCESSES = $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$cores -lt 7 ] && echo $$((cores + 1)) || echo 8)
 PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),$(PROCESSES)) --dist loadfile --max-worker-restart 0
 
-test: install lint types check ## Lint, types, content and all tests, as in continuous integration (ARGS, JOBS)
+# With --jobs the types are checked beside the first tests.
+test: install lint types check suite ## Lint, types, content and all tests, as in continuous integration (ARGS, JOBS)
+
+suite: install ## All tests and nothing else (ARGS, JOBS)
 	$(PYTEST) $(ARGS)
 
 test-opensearch: install ## Tests against a real OpenSearch cluster of three nodes, where mvn and Java are (ARGS)
@@ -125,9 +129,9 @@ sbom: install ## Write what is shipped to dist/, as CycloneDX
 	$(BIN)/python requirements/sbom.py > dist/jieda-$(VERSION).cdx.json
 	@echo dist/jieda-$(VERSION).cdx.json
 
-sites: install ## Install the site generators that tests of <jieda-search> build pages with, apart from all else
-	$(BIN)/python -m venv $(VENV)/sites
-	$(VENV)/sites/bin/python $(PIP_INSTALL) --require-hashes -r requirements/sites.txt
+sites: ## Install the site generators that tests of <jieda-search> build pages with, apart from all else
+	"$(PYTHON)" -m venv $(SITES)
+	$(SITES)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/sites.txt
 
 # What audits is not locked: it should know the newest, and it is never shipped. --strict: a package about which nothing
 # could be learned is a failure, for otherwise all would be well where nobody can be asked.
@@ -137,4 +141,4 @@ audit: install ## Ask PyPI about known vulnerabilities in what is shipped (needs
 	$(VENV)/audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements/runtime.txt $(ARGS)
 
 clean: ## Remove .venv, the index and everything else that was made here
-	rm -rf $(VENV) .jieda .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results dist
+	rm -rf $(VENV) $(SITES) .jieda .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results dist

@@ -174,7 +174,7 @@ def documented(language: str, marker: str, base: str) -> str:
 
 
 def generator(name: str) -> Path:
-    program = ROOT / ".venv/sites/bin" / name
+    program = ROOT / ".venv-sites/bin" / name
     if not program.is_file():
         pytest.skip(f"{name} is not installed: make sites")
     return program
