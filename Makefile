@@ -51,10 +51,12 @@ $(STAMP): pyproject.toml $(LOCKS)
 run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
 	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) JIEDA_WORKBENCH=$(or $(JIEDA_WORKBENCH),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
 
-# A process more than there are cores, at most eight: the suite waits for servers and browsers as much as it computes. A
-# module stays in one of them. By the number of their tests, as xdist has it, files that drive browsers are not all there
-# at the same time.
-PROCESSES = $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$cores -lt 7 ] && echo $$((cores + 1)) || echo 8)
+# A process more than there are cores, at most eight: the suite waits for servers and browsers as much as it computes; the
+# quick tests only compute. A module stays in one of them. By the number of their tests, as xdist has it, files that drive
+# browsers are not all there at the same time.
+CORES = $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((cores < 7 ? cores : 7)))
+PROCESSES = $(shell echo $$(($(CORES) + 1)))
+quick: PROCESSES = $(CORES)
 PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),$(PROCESSES)) --dist loadfile --max-worker-restart 0
 
 # With --jobs the types are checked beside the first tests.
