@@ -1,6 +1,7 @@
 # `make run` serves Jieda and `make test` checks everything; `make` alone lists the rest.
-# Needs Python 3.11 or later, make and git. Everything is installed into .venv; outside the checkout lies only what the
-# encoder is laid out into, 83 MB in the user's cache directory, shared by all checkouts and sites.
+# Needs Python 3.11 or later, make and git. Everything is installed into .venv, the site generators of `make sites` into
+# .venv-sites; outside the checkout lies only what the encoder is laid out into, 83 MB in the user's cache directory, shared
+# by all checkouts and sites.
 
 VENV := .venv
 SITES := .venv-sites
@@ -29,6 +30,11 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
+define NEEDS_PYTHON
+@if [ -z "$(PYTHON)" ]; then \
+	echo "Jieda needs Python 3.11 or later, and none was found; name one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 1; fi
+endef
+
 install: $(STAMP) ## Install everything into .venv (quick when nothing changed)
 
 # A checkout that was moved has scripts that point to its old place; the stamp remembers the place.
@@ -37,8 +43,7 @@ $(STAMP): FORCE
 endif
 
 $(STAMP): pyproject.toml $(LOCKS)
-	@if [ -z "$(PYTHON)" ]; then \
-		echo "Jieda needs Python 3.11 or later, and none was found; name one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 1; fi
+	$(NEEDS_PYTHON)
 	@"$(PYTHON)" -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("Jieda needs Python 3.11 or later; $(PYTHON) is %d.%d" % v[:2])'
 	@if [ -f $(STAMP) ] && [ "$$(cat $(STAMP))" != "$(CURDIR)" ] || ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 		echo "Creating $(VENV) with $(PYTHON)"; \
@@ -132,6 +137,7 @@ sbom: install ## Write what is shipped to dist/, as CycloneDX
 	@echo dist/jieda-$(VERSION).cdx.json
 
 sites: ## Install the site generators that tests of <jieda-search> build pages with, apart from all else
+	$(NEEDS_PYTHON)
 	"$(PYTHON)" -m venv $(SITES)
 	$(SITES)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/sites.txt
 
