@@ -75,13 +75,16 @@ async def test_without_a_token_it_is_open_and_kept_by_nobody(tmp_path: Path) -> 
 
 
 async def test_the_token_is_the_password_of_anybody_or_a_bearer(tmp_path: Path) -> None:
-    async with visiting(tmp_path, JIEDA_WORKBENCH="1", JIEDA_WORKBENCH_TOKEN=TOKEN) as client:
+    tokens = {"JIEDA_WORKBENCH_TOKEN": TOKEN, "JIEDA_RELOAD_TOKEN": TOKEN}
+    async with visiting(tmp_path, JIEDA_WORKBENCH="1", **tokens) as client:
         for headers in (
             basic("", TOKEN),
             basic("wang", TOKEN),
             httpx.Headers([(b"authorization", f"bearer  {TOKEN}".encode())]),
         ):
             assert (await client.get(PAGE, headers=headers)).status_code == 200, headers
+            reloaded = await client.post("/api/v1/reload", headers=headers)
+            assert reloaded.status_code == (401 if "Basic" in headers["authorization"] else 200), headers
         for wrong in (
             httpx.Headers(),
             basic(TOKEN, ""),

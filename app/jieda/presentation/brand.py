@@ -42,9 +42,7 @@ def wordmark(site: SiteTexts, lang: Language) -> tuple[tuple[str, str], ...]:
 
 
 def style_sheet(site: SiteTexts) -> str:
-    """Return the accent colour in the shades that the style sheet uses; empty where the content has none."""
-    if not site.accent:
-        return ""
+    """Return the accent colour in the shades that the style sheet uses."""
     light = _tokens(site.accent, toward=BLACK, ground=WHITE, on=WHITE)
     accent = site.accent_dark or _lighten(site.accent)
     dark = _tokens(accent, toward=WHITE, ground=DARK_GROUNDS[1], on=BLACK)

@@ -41,6 +41,7 @@ from jieda.web.api.parameters import (
     SuggestParameters,
 )
 from jieda.web.http.body import read_bytes
+from jieda.web.http.maintainers import bearer_token
 from jieda.web.http.names import is_from_our_pages
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE, UNCACHED, api_language, respond
@@ -263,7 +264,5 @@ def check_token(authorization: str, token: str) -> None:
     """Raise HttpProblem unless the header brings the token; always where no token is configured."""
     if not token:
         raise HttpProblem(403, "problem.reload_closed")
-    scheme, _, given = authorization.partition(" ")
-    matches = hmac.compare_digest(given.strip().encode(), token.encode())
-    if scheme.lower() != "bearer" or not matches:
+    if not hmac.compare_digest(bearer_token(authorization), token.encode()):
         raise HttpProblem(401, "problem.unauthorized", headers={"WWW-Authenticate": "Bearer"})

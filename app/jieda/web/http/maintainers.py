@@ -1,6 +1,5 @@
 """Access control of the maintainer pages: a request must bring the token, where one is configured."""
 
-import binascii
 import hmac
 from base64 import b64decode
 from collections.abc import Iterable
@@ -73,13 +72,15 @@ def user_of(headers: Headers, settings: Settings) -> str:
 
 
 def token_in(authorization: str) -> bytes:
-    """Return the token from the header, as any user's password (RFC 7617) or alone (RFC 6750); empty if none."""
+    """Return the token from the header, as any user's password (RFC 7617) or alone; empty if none."""
     scheme, _, given = authorization.partition(" ")
-    raw = given.strip().encode("latin-1", "replace")
-    match scheme.lower():
-        case "bearer":
-            return raw
-        case "basic":
-            with suppress(binascii.Error):
-                return b64decode(raw, validate=True).partition(b":")[2]
-    return b""
+    if scheme.lower() == "basic":
+        with suppress(ValueError):
+            return b64decode(given.strip(), validate=True).partition(b":")[2]
+    return bearer_token(authorization)
+
+
+def bearer_token(authorization: str) -> bytes:
+    """Return the token alone from the header (RFC 6750), in the bytes that the client sent; empty if none."""
+    scheme, _, given = authorization.partition(" ")
+    return given.strip().encode("latin-1", "replace") if scheme.lower() == "bearer" else b""
