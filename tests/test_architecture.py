@@ -409,6 +409,10 @@ def test_broad_excepts_give_their_reason() -> None:
     assert not offenders
 
 
+def test_cookies_are_read_by_the_function_that_does_so_in_linear_time() -> None:
+    assert not [f"{path}:{node.lineno}" for path, node in every(ast.Attribute) if node.attr == "cookies"]
+
+
 def test_every_path_is_spelled_in_one_module() -> None:
     """No address is put together by hand: only `presentation.paths` has strings that begin like one."""
     offenders = [

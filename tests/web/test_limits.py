@@ -6,12 +6,14 @@ import logging
 import stat
 import threading
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from jieda.feedback import VOTES, FeedbackStore
+from jieda.usecases.service import MOST_VALUES, OncePerGeneration, at_once
 from jieda.web.http.limits import MOST_AT_ONCE, Buckets, cost_of
 from jieda.web.site import MAX_VOTES
 
@@ -69,6 +71,11 @@ async def test_each_kind_of_request_has_its_limit(tmp_path: Path) -> None:
         assert "上方搜索" not in page.text, "a search would be refused as well"
         for free in ("/healthz", "/readyz", "/static/app.css"):
             assert await statuses(client, 12, free) == [200] * 12
+    async with client_at(app, "203.0.113.7") as client:
+        nothing = ["/static/nosuch.js", "/docs/nosuch", "/static/app.css/x"] * 4
+        codes = [(await client.get(path)).status_code for path in nothing]
+        assert codes == [404] * 8 + [429] * 4, "a page that says so costs what every page costs"
+        assert (await client.post("/healthz")).status_code == 429
     async with client_at(app, "127.0.0.1") as here:
         assert await statuses(here, 12) == [200] * 12
         counted = (await here.get("/metrics")).text
@@ -151,6 +158,14 @@ def test_a_bucket_fills_up_again_and_remembers_no_more_clients_than_it_may() -> 
     assert len(buckets) == 100
     assert buckets.left(b"999", 100.0)[0] == 59  # who asked last is remembered
     assert buckets.left(b"0", 100.0)[0] == 60
+
+
+async def test_of_what_is_made_once_no_more_is_kept_than_clients_may_name() -> None:
+    made: list[int] = []
+    once = OncePerGeneration[None](at_once)
+    for number in (*range(MOST_VALUES + 100), MOST_VALUES + 99, 0):
+        await once.get("a generation", number, partial(made.append, number))
+    assert made == [*range(MOST_VALUES + 100), 0]
 
 
 async def test_more_logs_than_can_be_worked_on_are_refused_at_once(tmp_path: Path) -> None:

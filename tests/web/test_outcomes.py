@@ -58,6 +58,8 @@ async def test_a_program_says_it_in_one_request(tmp_path: Path) -> None:
         long = (await client.post(API, json=said | {"text": "x" * 301})).json()
         assert long["errors"] == [{"field": "text", "message": "has more than 300 characters"}]
         assert (await client.post(API, content=b"{")).status_code == 400
+        unknown = (await client.post(API, json=said | {"query": "x"})).json()
+        assert [each["field"] for each in unknown["errors"]] == ["query"]
         foreign = await client.post(API, json=said, headers={"Origin": "https://evil.example"})
         assert foreign.status_code == 403
         kept = [(await client.post(API, json=said)).json()["kept"] for _ in range(4)]

@@ -104,8 +104,12 @@ async def at_once(work: Callable[[], T]) -> T:
     return work()
 
 
+MOST_VALUES = 500
+
+
 class OncePerGeneration(Generic[T]):
-    """Cache of values for the generation requested last. Requests for a value that is being made wait for it.
+    """Cache of the latest MOST_VALUES for the generation requested last: clients may name keys without end, such as
+    versions. Requests for a value that is being made wait for it.
 
     Belongs to one event loop.
     """
@@ -134,6 +138,9 @@ class OncePerGeneration(Generic[T]):
             self._count("hit" if key in values else "miss")
             if key not in values:
                 values[key] = await self._offload(make)
+                for oldest in [*values][:-MOST_VALUES]:
+                    del values[oldest]
+                    locks.pop(oldest, None)
         return values[key]
 
 

@@ -178,6 +178,26 @@ def test_ranges_without_number_cost_nothing(client: httpx.Client) -> None:
     assert len(answer.content) <= len(whole.content)
 
 
+SLOW_TO_READ = {
+    "escaped quotes in a cookie": ("/en/about", {"Cookie": 'jieda_lang="' + "\\" * 50_000 + '"'}),
+    "cookies without number": ("/en/about", {"Cookie": "a=b;" * 12_000 + "jieda_lang=zh"}),
+    "parameters of a type": ("/api/v1/diagnose", {"Content-Type": 'text/plain; charset="' + ";" * 50_000}),
+    "unknown parameters": ("/api/v1/search?q=a&" + "&".join(f"lim{n}=1" for n in range(4000)), {}),
+}
+
+
+@pytest.mark.parametrize(("address", "headers"), SLOW_TO_READ.values(), ids=SLOW_TO_READ)
+def test_no_head_of_a_request_keeps_the_server_busy(
+    client: httpx.Client, address: str, headers: dict[str, str]
+) -> None:
+    method = "POST" if "Content-Type" in headers else "GET"
+    began = time.process_time()  # of this process, in which the server runs
+    answer = client.request(method, address, headers=headers, content=b"KeyError: 1" if headers else None)
+    assert time.process_time() - began < 1
+    assert answer.status_code in {200, 415, 422}
+    assert len(answer.content) < 20_000
+
+
 def test_probes_are_answered_while_big_logs_are_diagnosed(server: Server) -> None:
     """A probe that waited for a log each time would be one of as many as there are logs."""
     line = "(WorkerDict pid=1, ip=10.0.0.1) [rank3]: RuntimeError: CUDA error at 0x7f00\n"

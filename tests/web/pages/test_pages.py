@@ -346,7 +346,13 @@ def test_what_a_reader_works_with_is_asked_once_and_followed(client: httpx.Clien
     cookie = told.cookies["jieda_framework"]
     client.cookies.clear()
     kept = {"Cookie": f"jieda_framework={cookie}"}
-    for path in ("/en/", "/en/search?q=oom", "/en/entries/slime/oom-max-tokens-per-gpu"):
+    for path in (
+        "/en/",
+        "/en/search?q=oom",
+        "/en/entries/slime/oom-max-tokens-per-gpu",
+        "/docs",
+        "/en/nowhere",
+    ):
         assert ">slime 0.2.4</summary>" in client.get(path, headers=kept).text.replace("</span>", ">"), path
         assert "slime 0.2.4" not in client.get(path).text, path
     first = parse(client.get("/en/search?q=oom", headers=kept).text)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import QueryParams
@@ -32,7 +31,7 @@ from jieda.web.api.handlers import (
     suggest,
     tag_list,
 )
-from jieda.web.api.parameters import DiagnoseBody, OutcomeBody, suggest_names
+from jieda.web.api.parameters import DiagnoseBody, OutcomeBody, bad_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ class QuickRoute(APIRoute):
     """A route whose parameters are validated by their model alone."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the function that handles a request. It raises RequestValidationError for invalid parameters."""
+        """Return the function that handles a request. It raises HttpProblem for invalid parameters."""
         handler = self.endpoint
         taken: dict[str, Any] = {
             each.name: each.field_info.annotation for each in self.dependant.query_params
@@ -138,9 +137,7 @@ def _read(model: type[BaseModel], lists: frozenset[str], given: QueryParams) -> 
             {name: given.getlist(name) if name in lists else given[name] for name in given}
         )
     except ValidationError as error:
-        raise RequestValidationError(
-            [{**each, "loc": ("query", *each["loc"])} for each in suggest_names(error, model)]
-        ) from error
+        raise bad_parameters(error, model) from None
 
 
 def add_api_routes(app: FastAPI) -> None:

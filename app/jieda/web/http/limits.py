@@ -16,9 +16,11 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jieda.metrics import Metrics
+from jieda.places import STATIC
 from jieda.presentation import paths
 from jieda.settings import Settings
 from jieda.web.http.clients import claimed_address, client_address, client_key
+from jieda.web.http.files import SWAGGER_FILES
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import own_path
 
@@ -37,6 +39,7 @@ PAUSES = tuple(0.25 + 0.005 * place for place in range(50))
 """Delays before refusals, in seconds, taken in turn. A refusal costs a millisecond of the event loop, and a client that
 never pauses sends a thousand requests a second, on all its connections at the same moment. No delay depends on the
 number of waiting requests: a client that sends and disconnects would lengthen everybody else's."""
+READING = frozenset({"GET", "HEAD"})
 LARGE_MESSAGE = 1 << 16
 """Bytes from which a message of an agent costs as much as a log."""
 
@@ -68,14 +71,20 @@ COSTS = tuple(
     )
 )
 """Cost class by method and address; every other address is a page."""
-FREE = tuple(compile_path(path)[0] for path in (paths.HEALTHZ, paths.READYZ, paths.STATIC, paths.DOCS_FILE))
+FREE = frozenset(
+    (
+        *(paths.HEALTHZ, paths.READYZ),
+        *(paths.STATIC.format(name=file.name) for file in STATIC.iterdir()),
+        *(paths.DOCS_FILE.format(name=name) for name in SWAGGER_FILES),
+    )
+)
 """Probes must never be refused, and sending a prepared file costs less than a refusal."""
 
 
 def cost_of(scope: Scope) -> Cost | None:
     """Return the cost class of a request; None where it is free."""
     method, path = scope["method"], own_path(scope)
-    if any(pattern.match(path) for pattern in FREE):
+    if path in FREE and method in READING:
         return None
     cost = next(
         (cost for asked, pattern, cost in COSTS if method == asked and pattern.match(path)), Cost.PAGE

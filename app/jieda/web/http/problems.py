@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from fastapi.exceptions import RequestValidationError
 from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
@@ -89,7 +88,6 @@ FIELD_MESSAGES: Mapping[str, str] = {
         "string": "string_type",
         "empty": "string_too_short",
         "too_long": "string_too_long",
-        "json": "json_invalid",
         "unknown": "extra_forbidden",
         "object": "model_type model_attributes_type",
     }.items()
@@ -98,14 +96,11 @@ FIELD_MESSAGES: Mapping[str, str] = {
 """Message keys by pydantic error type."""
 
 
-PLACES = {"query", "body", "path", "header", "cookie"}
-
-
 def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
     """Convert pydantic's errors; an error at a position inside a list counts as one of the list."""
     return tuple(
         FieldError(
-            name=_field_name(error["loc"]),
+            name=str(error["loc"][0]) if error["loc"] else "body",
             key=FIELD_MESSAGES.get(error["type"], "problem.field.invalid"),
             arguments={
                 # Lists of values are in English: `'en' or 'zh'`.
@@ -115,13 +110,6 @@ def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
         )
         for error in errors
     )
-
-
-def _field_name(location: Sequence[Any]) -> str:
-    """Return the parameter or field of an error: the first part after the place, which may itself be called `query`."""
-    parts = [str(part) for part in location]
-    named = parts[1:] if parts and parts[0] in PLACES else parts
-    return named[0] if named else "body"
 
 
 def from_request_error(error: RequestError) -> HttpProblem:
@@ -156,8 +144,6 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
             return error
         case RequestError():
             return from_request_error(error)
-        case RequestValidationError():
-            return HttpProblem(422, "problem.bad_parameter", errors=field_errors(error.errors()))
         case HTTPException():
             return from_http_exception(error, request)
         case ContentError():
@@ -187,7 +173,6 @@ def meant_address(request: Request) -> str:
 
 HANDLED: tuple[type[Exception], ...] = (
     RequestError,
-    RequestValidationError,
     HTTPException,
     HttpProblem,
     ContentError,

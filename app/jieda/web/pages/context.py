@@ -32,6 +32,7 @@ from jieda.web.http.respond import (
     Theme,
     chosen_cookies,
     chosen_theme,
+    cookies_of,
     framework_and_version,
     page_language,
     respond,
@@ -143,20 +144,21 @@ class PageContext:
 
 async def context_of(request: Request) -> PageContext:
     """Return the context of a page under `/{lang}/`. Raises 404 for an unsupported language."""
-    lang = request.path_params["lang"]
-    if lang not in set(Language):
+    if request.path_params["lang"] not in set(Language):
         raise HTTPException(404)
-    site = site_of(request)
-    snapshot = site.service.current()
-    context = PageContext(site, Language(lang), chosen_theme(request.cookies), snapshot)
-    return context.for_framework(request.cookies.get(FRAMEWORK_COOKIE, ""))
+    return _for_reader(request, site_of(request).service.current())
 
 
 def context_anywhere(request: Request) -> PageContext:
     """Return the context of a page whose address names no language, also before the content is loaded."""
     site = site_of(request)
-    snapshot = site.service.current() if site.knowledge.ready else None
-    return PageContext(site, page_language(request), chosen_theme(request.cookies), snapshot)
+    return _for_reader(request, site.service.current() if site.knowledge.ready else None)
+
+
+def _for_reader(request: Request, snapshot: Snapshot | None) -> PageContext:
+    cookies = cookies_of(request)
+    context = PageContext(site_of(request), page_language(request), chosen_theme(cookies), snapshot)
+    return context.for_framework(cookies.get(FRAMEWORK_COOKIE, ""))
 
 
 HTML, MARKDOWN = "text/html", "text/markdown"

@@ -6,7 +6,7 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.feedback import TriedOutcome
 from jieda.usecases.entries import report
-from jieda.web.http.respond import UNCACHED
+from jieda.web.http.respond import UNCACHED, cookies_of
 from jieda.web.pages.context import FORM_LIMIT, context_of, read_form, set_cookie
 
 VOTED = "jieda_voted"
@@ -43,5 +43,5 @@ async def record_vote(request: Request) -> Response:
 
 def previous_vote(request: Request) -> str:
     """Return the reader's vote in this session, or empty."""
-    said = request.cookies.get(VOTED, "")
+    said = cookies_of(request).get(VOTED, "")
     return said if said in VOTES else ""
