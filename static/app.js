@@ -124,11 +124,13 @@ document.querySelector(".paper").textContent = location.origin + location.pathna
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   // Plain http inside a company network is not a secure context, and has no clipboard object.
+  const focused = document.activeElement;
   const area = make("textarea", { value: text, className: "unseen" });
   document.body.append(area);
   area.select();
   const done = document.execCommand("copy");
   area.remove();
+  focused?.focus({ preventScroll: true });
   if (!done) throw new Error("refused");
 }
 

@@ -3,6 +3,7 @@
 
 const place = document.getElementById("swagger-ui");
 const button = document.getElementById("try");
+const missing = document.getElementById("missing");
 
 // What it leaves out for those who use keys or listen: code that scrolls is reached, and a choice says of what.
 new MutationObserver(() => {
@@ -25,14 +26,17 @@ function load() {
 
 button.hidden = false;
 button.addEventListener("click", async () => {
-  button.disabled = true;
+  button.disabled = missing.hidden = true;
   try {
     await load();
   } catch {
     button.disabled = false;
+    button.focus();
+    missing.hidden = false;
     return;
   }
   button.remove();
+  place.focus();
   document.getElementById("routes-list").remove();
   window.SwaggerUIBundle({
     url: place.dataset.openapi,

@@ -42,14 +42,16 @@ async function showResults(address, step, unfinished = false) {
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = page.getElementById("results");
     if (request.signal.aborted) return;
-    if (!response.ok || !fresh) { location.assign(address); return; }
+    if (!response.ok || !fresh) {
+      if (step === "type" || step === "none") throw new Error(response.statusText); // nobody asked to leave the field
+      return location.assign(address);
+    }
     record(address, step);
-    state.shown = location.search;
     document.title = page.title;
     for (const id of ["preferences", "language", "context"]) {
       if (document.forms[id]) document.forms[id].elements.next.value = page.forms[id].elements.next.value;
     }
-    keepFilters();
+    followAddress();
     if (unfinished && !fresh.querySelector(".card")) region().removeAttribute("aria-busy");
     else putResults(document.adoptNode(fresh));
   } catch (error) {
@@ -70,12 +72,13 @@ function putResults(fresh) {
   announce(fresh.querySelector(".status").textContent);
   if (!focused) return;
   const same = (link) => (focused.dataset.key ? link.dataset.key === focused.dataset.key : link.href === focused.href);
-  const again = [...fresh.querySelectorAll("a")].find(same);
-  (again ?? fresh.querySelector(".found")).focus({ preventScroll: true });
+  const places = [...[...fresh.querySelectorAll("a")].filter(same), fresh.querySelector(".found")];
+  places.some((place) => { place.focus({ preventScroll: true }); return document.activeElement === place; }); // what is folded away takes no focus
 }
 
-/** Makes the form carry the filters of the current address. */
-function keepFilters() {
+/** Makes the form carry the filters of the current address, whose results are shown or asked for. */
+function followAddress() {
+  state.shown = location.search;
   for (const hidden of input.form.querySelectorAll("[type=hidden]")) hidden.remove();
   for (const [name, value] of new URLSearchParams(location.search)) {
     if (!["q", "page", "verbatim"].includes(name)) input.form.append(make("input", { type: "hidden", name, value }));
@@ -144,6 +147,7 @@ function inside(url) {
 }
 
 function showOptions(options) {
+  if (live) return;
   const label = { title: words.typeTitle, identifier: words.typeIdentifier, tag: words.typeTag, glossary: words.typeGlossary };
   list.replaceChildren(...options.map((option, place) => {
     const item = make("a", { id: `option-${place}`, href: inside(option.url), tabIndex: -1 }, make("span", {}, ...option.text.split("_").flatMap((part, at) => (at ? ["_", make("wbr"), part] : [part]))), make("small", { textContent: option.note || option.applies_to || label[option.type] }));
@@ -215,7 +219,8 @@ function setUpField() {
     if (event.key === "Enter" && composing(event)) event.preventDefault();
     if (!composing(event) && !event.ctrlKey && !event.metaKey && !event.altKey && fieldKey(event.key)) event.preventDefault();
   });
-  input.addEventListener("blur", () => { state.typed = false; closeOptions(); });
+  input.addEventListener("focus", () => { state.typed = false; }); // not when it is left: an answer may still come
+  input.addEventListener("blur", closeOptions);
   if (input.localName === "input") input.addEventListener("paste", pasted);
   form.addEventListener("submit", (event) => {
     if (state.inComposition) { event.preventDefault(); return; }
@@ -250,6 +255,7 @@ function setUpLive() {
     forgetTyping();
     input.value = state.asked = new URLSearchParams(location.search).get("q") ?? "";
     state.typed = false;
+    followAddress();
     showResults(location.href, "none");
   });
   document.addEventListener("keydown", (event) => {

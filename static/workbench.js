@@ -6,7 +6,7 @@ import { announce, keep as keepInTab, kept as keptInTab, make, tellShown } from 
 const form = document.getElementById("bench");
 const drafts = document.getElementById("drafts");
 const PREFIX = "jieda.bench.";
-const KEPT = ["entry", "draft", "framework", "slug", "en", "zh", "opened-en", "opened-zh", "log", "author", "email", "message"];
+const KEPT = ["entry", "draft", "framework", "slug", "en", "zh", "opened-en", "opened-zh", "log", "keep", "author", "email", "message"];
 const PAUSE = 700; // ms after the last key
 const AGAIN = 4000; // ms after which a server that was away is asked again
 
@@ -74,7 +74,8 @@ if (form) {
   const status = document.getElementById("bench-status");
   const discard = document.getElementById("discard");
   const fields = KEPT.map((name) => form.elements[name]).filter(Boolean);
-  const values = () => Object.fromEntries(fields.map((field) => [field.name, field.value]));
+  const isBox = ({ type }) => type === "checkbox";
+  const values = () => Object.fromEntries(fields.map((field) => [field.name, isBox(field) && !field.checked ? "" : field.value]));
   const hint = document.getElementById("bench-kept").firstChild;
   const said = (text) => { hint.textContent = `${text} `; };
   const served = JSON.stringify(values()); // as the server sent it
@@ -105,7 +106,8 @@ if (form) {
 
   function put(held) {
     for (const field of fields) {
-      if (held[field.name] !== undefined) field.value = held[field.name];
+      if (isBox(field)) field.checked = Boolean(held[field.name] ?? field.checked);
+      else field.value = held[field.name] ?? field.value;
       if (field.value) field.closest("details")?.setAttribute("open", "");
     }
   }
@@ -145,15 +147,10 @@ if (form) {
 
   let timer = 0;
   let running = null;
-  let told = status.textContent;
 
   const later = (pause) => { clearTimeout(timer); timer = setTimeout(look, pause); };
 
-  function tell(text) {
-    status.textContent = text;
-    if (text !== told) announce(text);
-    told = text;
-  }
+  const tell = (text) => { if (status.textContent !== text) status.textContent = text; }; // a change is read out
 
   async function look() {
     running?.abort();

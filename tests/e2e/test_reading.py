@@ -80,6 +80,7 @@ def test_code_is_copied_where_there_is_no_clipboard_object(open_page: OpenPage) 
     block.hover()
     block.locator(".copy").click()
     expect(block.locator(".copy")).to_have_text("Copied")
+    expect(block.locator(".copy")).to_be_focused()
     shown = block.locator("pre").text_content() or ""
     assert page.evaluate("window.clipboard.readText()") == shown.removesuffix("\n")
 

@@ -110,25 +110,57 @@ def test_a_filter_is_put_on_and_off_without_losing_the_query(open_page: OpenPage
     page.locator(".found .chip", has_text="slime").click()
     page.wait_for_url("**framework=slime**")
     assert query(page) == {"q": ["oom"], "framework": ["slime"]}
-    page.locator("#q").fill("resume")
-    page.wait_for_url("**q=resume**")
-    assert query(page) == {"q": ["resume"], "framework": ["slime"]}
-    page.locator(".found .chip[aria-current]").click()
+    page.locator("#q").fill("training")
+    page.wait_for_url("**q=training**")
+    assert query(page) == {"q": ["training"], "framework": ["slime"]}
+    # On a phone the filters are folded, and the chip is in them, too.
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.locator(".found .chip[aria-current]").press("Enter")
     page.wait_for_url(lambda url: "framework" not in url)
-    assert query(page) == {"q": ["resume"]}
+    expect(page.locator(".found .chip[aria-current]")).to_have_count(0)
+    expect(page.locator(".found")).to_be_focused()
+    assert query(page) == {"q": ["training"]}
     page.locator("#q").fill("hang")
     page.wait_for_url("**q=hang**")
     assert query(page) == {"q": ["hang"]}
 
 
+def test_what_is_typed_in_one_go_is_one_step_back_though_the_field_is_left_at_once(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("/en/search?q=oom")
+    page.locator("#q").fill("hang")
+    page.wait_for_url("**q=hang**")
+    page.locator("#q").fill("resume")
+    page.locator("#q").press("Tab")
+    page.wait_for_url("**q=resume**")
+    page.locator("#q").fill("garbled")
+    page.wait_for_url("**q=garbled**")
+    for before in ("resume", "oom"):
+        page.go_back()
+        expect(page.locator("#q")).to_have_value(before)
+
+
 def test_a_server_that_is_gone_is_said_in_words(open_page: OpenPage) -> None:
-    page = open_page("/zh/search?q=oom")
+    page = open_page("/zh/search?q=oom", refused="429")
+    told = page.locator("#results .status", has_text="按回车重试")
+    page.locator(".found .chip", has_text="slime").click()
+    page.wait_for_url("**framework=slime**")
+    page.locator("#q").fill("resume")
+    page.wait_for_url("**q=resume**")
     page.route("**/zh/search?**", lambda route: route.abort())
-    page.route("**/api/**", lambda route: route.fulfill(json=[]))
-    with page.expect_request("**/zh/search?**"):
-        page.locator("#q").fill("显存")
-    expect(page.locator("#results .status")).to_contain_text("按回车重试")
+    page.go_back()
+    expect(told).to_be_visible()
     assert page.locator(FIRST).count() == 1
+    page.unroute("**/zh/search?**")
+    page.locator("#q").press("Enter")
+    expect(told).to_have_count(0)
+    assert query(page) == {"q": ["oom"], "framework": ["slime"]}
+    # A refusal while somebody types leaves them in the field.
+    page.route("**/zh/search?**", lambda route: route.fulfill(status=429, body="429"))
+    page.locator("#q").fill("显存")
+    expect(told).to_be_visible()
+    expect(page.locator("#q")).to_have_value("显存")
 
 
 def test_keyboard_only_from_the_start_page_to_an_entry(open_page: OpenPage) -> None:
@@ -178,6 +210,7 @@ def test_arrows_walk_the_results_and_back_to_the_box_which_escape_leaves(open_pa
     page.keyboard.press("Escape")
     expect(page.locator("#q")).not_to_be_focused()
     expect(page.locator("#q")).to_have_value("oom")
+    assert page.locator("#q").get_attribute("aria-expanded") is None, "nothing opens below it"
 
 
 def test_the_filters_can_be_skipped(open_page: OpenPage) -> None:

@@ -186,6 +186,15 @@ def test_a_lost_connection_loses_no_text(open_bench: Callable[..., Page]) -> Non
     page.keyboard.type("Written in a tunnel.")
     expect(status(page)).to_contain_text("The server cannot be reached. Your text is still here")
     assert area.input_value().endswith("Written in a tunnel.")
+    # It is read out once, not with every attempt.
+    expect(page.get_by_role("status").filter(has_text="The server cannot be reached")).to_have_count(1)
+    page.evaluate(
+        "told = 0; new MutationObserver(() => told++).observe(document, { subtree: true, childList: true })"
+    )
+    with page.expect_event("requestfailed"):
+        page.evaluate("dispatchEvent(new Event('online'))")
+    page.wait_for_timeout(100)
+    assert page.evaluate("told") == 0
     page.unroute("**/workbench", away)
     expect(page.frame_locator("#preview-en iframe").locator(".article")).to_contain_text(
         "Written in a tunnel."
@@ -197,9 +206,11 @@ def test_a_draft_outlives_the_page_until_it_is_discarded(open_bench: Callable[..
     page = open_bench(OPENED)
     original = page.locator("#en").input_value()
     page.locator("#en").fill(f"{original}Half a thought")
+    page.locator("#keep").check()
     expect(page.locator("#bench-kept")).to_contain_text("Draft saved in this browser")
     page.reload()
     expect(page.locator("#en")).to_have_value(f"{original}Half a thought")
+    expect(page.locator("#keep")).to_be_checked()
     expect(page.locator("#bench-kept")).to_contain_text("was restored")
     base = page.url.partition("/en/")[0]
     page.close()
@@ -207,10 +218,12 @@ def test_a_draft_outlives_the_page_until_it_is_discarded(open_bench: Callable[..
     again.goto(f"{base}/zh/workbench")
     again.locator("#drafts button", has_text="roll/memory").first.click()
     expect(again.locator("#en")).to_have_value(re.compile(re.escape("Half a thought")))
+    expect(again.locator("#keep")).to_be_checked()
     again.goto(f"{base}{OPENED}")
     expect(again.locator("#en")).to_have_value(re.compile(re.escape("Half a thought")))
     again.locator("#discard").click()
     expect(again.locator("#en")).to_have_value(original)
+    expect(again.locator("#keep")).not_to_be_checked()
     again.goto(f"{base}/en/workbench")
     expect(again.locator("#drafts")).to_be_hidden()
 
