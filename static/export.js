@@ -57,9 +57,9 @@ function clausesOf(text, data) {
   }
   for (let first = 0; first < stems.length; first += 1) {
     for (let last = Math.min(stems.length, first + 12); last > first; last -= 1) {
-      const groups = data.members[stems.slice(first, last).join(" ")];
-      if (!groups) continue;
-      clauses.push(groups.map((group) => [`c:${group}`, 1]));
+      const member = stems.slice(first, last).join(" ");
+      if (!Object.hasOwn(data.members, member)) continue;
+      clauses.push(data.members[member].map((group) => [`c:${group}`, 1]));
       first = last - 1;
       break;
     }
@@ -145,26 +145,30 @@ window.fetch = (asked, options) => {
   if (/^\/(en|zh)\/search\/?$/.test(path) && address.search) return answerPage(address);
   return options?.method === "POST" ? Promise.resolve(new Response(null, { status: 204 })) : askServer(asked, options);
 };
-window.jieda = { found };
+
+/** Opens the results for a question, or for the last line of a log. */
+function open(text) {
+  location.assign(`${document.body.dataset.search}?${new URLSearchParams({ q: text.trim().split("\n").at(-1) })}`);
+}
+
+window.jieda = { found, open };
 
 document.documentElement.classList.add("exported");
 try { document.documentElement.dataset.theme = localStorage.getItem("jieda.theme") || document.documentElement.dataset.theme; } catch { /* no storage */ }
 
 document.addEventListener("DOMContentLoaded", () => {
-  const searchPage = new URL(document.body.dataset.search, location.href);
   document.addEventListener("click", ({ target }) => {
     const chosen = target.closest("#preferences [name=theme]");
     try { if (chosen) localStorage.setItem("jieda.theme", chosen.value); } catch { /* no storage */ }
   });
   document.addEventListener("submit", (event) => {
     const { target } = event;
-    if (target.id === "language") location.assign(target.elements.next.value);
-    else if (target.method === "post") {
-      const text = new FormData(target).get("q") ?? new FormData(target).get("text") ?? "";
-      searchPage.search = new URLSearchParams({ q: text.trim().split("\n").at(-1) });
-      location.assign(searchPage);
-    } else return;
+    if (event.defaultPrevented || target.method !== "post") return;
     event.preventDefault();
+    if (target.id !== "language") return open(new FormData(target).get("q") ?? "");
+    const next = new URL(target.elements.next.value, location.href);
+    next.search = location.search;
+    location.assign(next);
   });
   if (document.body.classList.contains("page-search") && location.search) {
     document.getElementById("q").value = new URLSearchParams(location.search).get("q") ?? "";

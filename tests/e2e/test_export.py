@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import PATIENCE_MS
 from tests.e2e.test_embedding import Quiet
+from tests.e2e.test_search import PASTE
 from tests.support.command import Done, process
 from tests.support.server import ROOT
 from tests.support.shipped import copy_data
@@ -26,6 +27,9 @@ from tests.support.small_content import edition, write
 PREFIX = "/kb"
 LINK = re.compile(r'(?:href|src)="(/[^"#?]*)(\?page=\d+)?')
 AGREE = 0.9
+SHOWN = (
+    """(links) => links.filter((each) => each.checkVisibility()).map((each) => each.getAttribute("href"))"""
+)
 
 
 def export(*arguments: str, data: Path) -> Done:
@@ -71,11 +75,8 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def test_every_link_leads_to_a_file(site: Path) -> None:
-    hidden = re.compile(rf"{PREFIX}/(api/|docs|(en|zh)/(diagnose|agents|preferences))|{PREFIX}/preferences")
     for file in site.rglob("*.html"):
         for path, part in LINK.findall(unescape(file.read_text(encoding="utf-8"))):
-            if hidden.match(path):
-                continue
             assert not part, (file, path)
             target = site.parent / unquote(path).strip("/")
             assert target.is_file() or (target / "index.html").is_file(), (file, path)
@@ -101,6 +102,34 @@ def test_it_is_searched_read_and_switched_without_a_server(page: Page, address: 
     expect(page.locator("#results .cards")).to_have_css("list-style-type", "none")
     page.goto(f"{address}/en/search/?q=qqqzzzxxx")
     expect(page.locator("#results .status")).to_have_text("Nothing found")
+    page.goto(f"{address}/en/search/?q=training+constructor")
+    expect(page.locator("#results .status")).to_have_text(re.compile(r"^\d+ results$"))
+    page.locator("#language button").click()
+    page.wait_for_url("**/zh/search/?q=training+constructor")
+
+
+def test_nothing_that_is_shown_needs_a_server(page: Page, address: str, site: Path) -> None:
+    for kind in ("", "entries/", "about/", "search/", "topics/rollout/", "entries/slime/resume-training/"):
+        page.goto(f"{address}/en/{kind}")
+        expect(page.locator("#context")).to_be_hidden()
+        for link in page.locator(f"a[href^='{PREFIX}/']").evaluate_all(SHOWN):
+            path, _, query = link.partition("#")[0].partition("?")
+            target = site.parent / unquote(path).strip("/")
+            assert target.is_file() or (target / "index.html").is_file(), (kind, path)
+            assert not query or query.startswith("q="), (kind, query)
+
+
+def test_the_last_line_of_a_log_is_searched(page: Page, address: str) -> None:
+    log = "step 3\n    assert self.lr_decay_steps > 0\nAssertionError: chunks\n"
+    for kind in ("", "entries/"):
+        page.goto(f"{address}/en/{kind}")
+        if kind:
+            page.locator("#q").evaluate(PASTE, log)
+        else:
+            page.locator("#q").fill(log)
+            page.locator("#q").press("Control+Enter")
+        page.wait_for_url("**/en/search/?q=AssertionError%3A+chunks")
+        expect(page.locator("#results .card").first).to_be_visible()
 
 
 def test_most_first_hits_are_those_of_the_server(page: Page, address: str, shipped: Snapshot) -> None:

@@ -82,6 +82,11 @@ def _stems(analyzer: Analyzer, text: str) -> dict[str, str]:
 
 ADDRESS = re.compile(r'(?<=href=")(/[^"?#]*)\?page=(\d+)(?=[#"])')
 """A link to a page of a list, to be replaced because a file has no query."""
+ONE_TOPIC = re.compile(r'(?<=href=")(/[^"?#]*)/entries\?topic=([^"&#]+)(?=")')
+"""A link to the entries of a topic, which also has a page."""
+INSIDE = re.compile(r' href="(/(?!/)[^"#]*)[^"]*"')
+SEARCHED = re.compile(r"/(en|zh)/search\?q=")
+"""Addresses that the exported script answers."""
 LINKS = re.compile(r'(?:href|src)="(/[^"#]*)')
 NOWHERE = b"export.invalid"
 """Host of the requests; it never occurs in the exported addresses."""
@@ -170,11 +175,17 @@ async def request_page(app: FastAPI, address: str) -> tuple[int, str, bytes]:
 
 
 def adapt_page(html: str, site: Site) -> str:
-    """Return a page with the script and style of the export, and with file paths for links to pages of lists."""
+    """Return a page with the script and style of the export, and without links to what was not exported."""
     script, style = site.urls.static("export.js"), site.urls.static("export.css")
     head = f'<head>\n<script src="{script}"></script>\n<link rel="stylesheet" href="{style}">'
     parts = ADDRESS.sub(lambda link: PART.format(path=link[1].rstrip("/"), number=link[2]), html)
-    return parts.replace("<head>", head, 1)
+    parts = ONE_TOPIC.sub(r"\1/topics/\2", parts)
+
+    def without_dead_end(link: re.Match[str]) -> str:
+        path = link[1].removeprefix(site.urls.root_path)
+        return link[0] if is_exportable(path) or SEARCHED.match(path) else ""
+
+    return INSIDE.sub(without_dead_end, parts).replace("<head>", head, 1)
 
 
 def file_path(path: str, *, is_page: bool) -> str:
