@@ -51,6 +51,36 @@ def test_output_and_exit_code_are_the_commands_and_a_failure_is_explained_beside
     assert json.loads(report.read_text())["matches"]
 
 
+def test_an_output_or_a_log_that_cannot_be_written_does_not_end_the_command(tmp_path: Path) -> None:
+    program = "import os; os.write(1, b'step 1\\n'); open('saved', 'w').close(); os._exit(3)"
+    kept = run("--log", "/dev/full", *python(program), cwd=tmp_path)
+    assert (kept.returncode, kept.stdout, (tmp_path / "saved").exists()) == (3, "step 1\n", True)
+    assert "/dev/full: No space left on device" in kept.stderr
+    (tmp_path / "saved").unlink()
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [*JIEDA, "run", *python(program)], stdout=full, stderr=full, check=False, cwd=tmp_path
+        )
+    assert (ended.returncode, (tmp_path / "saved").exists()) == (3, True)
+
+
+def test_an_output_that_does_not_wait_gets_everything() -> None:
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    with subprocess.Popen([*JIEDA, "run", *python("print('x' * 1_000_000)")], stdout=theirs) as started:
+        os.close(theirs)
+        with os.fdopen(ours, "rb") as opened:
+            time.sleep(0.5)
+            assert len(opened.read()) == 1_000_001
+        assert started.wait(60) == 0
+
+
+def test_a_failure_without_output_has_no_report(tmp_path: Path) -> None:
+    report, log = tmp_path / "report.json", tmp_path / "train.log"
+    ended = run("--format", "gitlab", "--report", str(report), "--log", str(log), "--", "sh", "-c", "exit 3")
+    assert (ended.returncode, ended.stdout, ended.stderr, report.exists()) == (3, "", "", False)
+
+
 @pytest.mark.parametrize(
     ("command", "code"),
     [
@@ -92,6 +122,11 @@ def test_lines_of_a_long_output_are_named_by_their_numbers_in_all_of_it(tmp_path
     first = int(unkept.split()[-1].rstrip(".").replace(",", ""))
     assert "The output is long" in unkept
     assert len("step {}, loss 0.1\n") * (100_002 - first) < 1 << 20
+    endless = run(
+        "--lang", "en", *python(f"import sys; print('begin'); print('x ' * 2_000_000, {OOM!r}); sys.exit(3)")
+    )
+    assert "CUDA out of memory" in endless.stderr
+    assert "line 1 of its last MiB is line 2." in endless.stderr
 
 
 def test_signals_reach_the_command() -> None:

@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import select
 import selectors
 import signal
 import subprocess
@@ -80,23 +81,17 @@ def command(  # noqa: PLR0913 - one parameter for each option
     """
     if report and not _may_write(Path(report)):
         raise click.FileError(report, "cannot be written")
-    with contextlib.ExitStack() as opened:
-        tail = Tail(KEPT, opened.enter_context(_open_to_write(log)) if log else None)
-        code = run_and_copy(arguments, tail)
-    if code not in NO_FAILURE:
+    tail, copy = Tail(KEPT), _open_to_write(log) if log else None
+    code = run_and_copy(arguments, tail, copy)
+    whole = log if log and copy and _close(copy) and Path(log).is_file() else None
+    if code not in NO_FAILURE and tail.text().strip():
         given = {"--format": form, "--name": log, "--lang": lang, "--framework": framework, "--url": url}
         options = [text for name, value in given.items() if value for text in (name, value)]
         options += [text for path in directories for text in ("--content", str(path))]
-        with contextlib.ExitStack() as opened:
-            output = opened.enter_context(_open_to_write(report)) if report else sys.stderr.buffer
-            if log and Path(log).is_file():
-                explain(None, [*options, "--", log], output)
-            else:
-                explain(tail.text(), options, output)
-        if not log and tail.dropped_lines:
-            click.echo(
-                f"The output is long; line 1 of its last MiB is line {tail.dropped_lines + 1:,}.", err=True
-            )
+        answer = explain(None, [*options, "--", whole]) if whole else explain(tail.text(), options)
+        _deliver(answer, report)
+        if not whole and tail.dropped_lines:
+            _say(f"The output is long; line 1 of its last MiB is line {tail.dropped_lines + 1:,}.")
     return code
 
 
@@ -106,27 +101,58 @@ def _may_write(path: Path) -> bool:
 
 
 def _open_to_write(path: str) -> BinaryIO:
-    """Open a file for writing. Raises click.FileError."""
+    """Open a file for writing, without a buffer. Raises click.FileError."""
     try:
-        return Path(path).open("wb")
+        return Path(path).open("wb", buffering=0)
     except OSError as error:
         raise click.FileError(path, error.strerror or str(error)) from error
 
 
-def run_and_copy(arguments: tuple[str, ...], tail: Tail) -> int:
+def _say(message: str) -> None:
+    """Print a message; whether anybody can read it makes no difference to the command or its exit code."""
+    _write(2, os.fsencode(f"{message}\n"))
+
+
+def _close(copy: BinaryIO) -> bool:
+    """Close the log and return whether it has everything; some file systems say only now that they are full."""
+    if copy.closed:
+        return False
+    try:
+        copy.close()
+    except OSError as error:
+        _say(f"jieda run: {copy.name}: {error.strerror}")
+        return False
+    return True
+
+
+def _deliver(answer: bytes, report: str | None) -> None:
+    """Write an answer, if there is one, to the report or to standard error."""
+    try:
+        if answer and report:
+            Path(report).write_bytes(answer)
+        else:
+            _write(2, answer)
+    except OSError as error:
+        _say(f"jieda run: {report}: {error.strerror}")
+
+
+def run_and_copy(arguments: tuple[str, ...], tail: Tail, copy: BinaryIO | None) -> int:
     """Run a command, copying its output, and return its exit code as a shell would."""
-    sys.stdout.flush()
     with contextlib.ExitStack() as held:
         ends = {target: held.enter_context(_output(target)) for target in (1, 2)}
         try:
             process = subprocess.Popen(arguments, stdout=ends[1][1], stderr=ends[2][1])  # noqa: S603 - what was asked for
         except OSError as error:
-            click.echo(f"jieda run: {arguments[0]}: {error.strerror}", err=True)
+            _say(f"jieda run: {arguments[0]}: {error.strerror}")
             return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
         _forward_signals(process, held)
         for _, written in ends.values():
             os.close(written)
-        _copy({read: target for target, (read, _) in ends.items()}, process, tail)
+        for chunk in _copy({read: target for target, (read, _) in ends.items()}, process):
+            tail.add(chunk)
+            if copy and not copy.closed and (failed := _write(copy.fileno(), chunk)):
+                _say(f"jieda run: {copy.name}: {failed.strerror}; the rest of the output is not in it")
+                _close(copy)
     code = process.wait()
     return SIGNALLED - code if code < 0 else code
 
@@ -181,8 +207,8 @@ def _in_foreground() -> bool:
         return False
 
 
-def _copy(outputs: dict[int, int], process: subprocess.Popen[bytes], tail: Tail) -> None:
-    """Copy each output to ours until it is closed, or the command has ended and nothing is left to read."""
+def _copy(outputs: dict[int, int], process: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    """Copy each output to ours, and yield it, until it is closed, or the command has ended and nothing is left."""
     with selectors.DefaultSelector() as selector:
         for source in outputs:
             selector.register(source, selectors.EVENT_READ)
@@ -193,12 +219,14 @@ def _copy(outputs: dict[int, int], process: subprocess.Popen[bytes], tail: Tail)
                 return
             for source in ready:
                 chunk = _read(source)
-                tail.add(chunk)
+                yield chunk
                 if not chunk:
                     selector.unregister(source)
-                elif not _write(outputs[source], chunk):
+                elif failed := _write(outputs[source], chunk):
                     selector.unregister(source)
                     _hang_up(source)
+                    if not isinstance(failed, BrokenPipeError):
+                        _say(f"jieda run: the output cannot be written: {failed.strerror}")
 
 
 def _hang_up(source: int) -> None:
@@ -215,21 +243,19 @@ def _read(source: int) -> bytes:
         return b""
 
 
-def _write(target: int, chunk: bytes) -> bool:
-    """Write a whole chunk; return False where nobody reads any more."""
-    try:
-        while chunk:
+def _write(target: int, chunk: bytes) -> OSError | None:
+    """Write a whole chunk; return the error of a target that takes no more, as where nobody reads or a disk is full."""
+    while chunk:
+        try:
             chunk = chunk[os.write(target, chunk) :]
-    except BrokenPipeError:
-        return False
-    return True
+        except BlockingIOError:  # whoever shares the target has made it so
+            select.select([], [target], [])
+        except OSError as error:
+            return error
+    return None
 
 
-def explain(text: bytes | None, options: list[str], output: BinaryIO) -> None:
-    """Have `jieda diagnose`, another process, explain the output, or the file named in `options`."""
-    if text is not None and not text.strip():
-        return
+def explain(text: bytes | None, options: list[str]) -> bytes:
+    """Return what `jieda diagnose`, another process, says about the output, or about the file named in `options`."""
     command_line = [sys.executable, "-P", "-c", RUN, "diagnose", *options]
-    answer = subprocess.run(command_line, input=text, stdout=subprocess.PIPE, check=False)  # noqa: S603 - our own program
-    output.write(answer.stdout)
-    output.flush()
+    return subprocess.run(command_line, input=text, stdout=subprocess.PIPE, check=False).stdout  # noqa: S603 - our own program
