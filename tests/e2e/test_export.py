@@ -41,11 +41,14 @@ def export(*arguments: str, data: Path) -> Done:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The exported shipped entries, to be read under `PREFIX`."""
     folder: Path = tmp_path_factory.mktemp("export") / "kb"
+    folder.mkdir()
+    link = folder.with_name("link")
+    link.symlink_to(folder)
     few = write(folder.with_name("few"), {"en/roll/gone.md": edition("Gone")})
     built = copy_data(folder.with_name("built"))
     # What was exported before is replaced.
     for content, data in ((few, folder.with_name("data")), (ROOT / "content", built)):
-        arguments = [str(folder), "--content", str(content), "--root-path", PREFIX]
+        arguments = [str(link), "--content", str(content), "--root-path", PREFIX]
         done = export(*arguments, data=data)
         assert done.returncode == 0, done.stderr
         assert (folder / "en/entries/roll/gone/index.html").is_file() == (content == few)
@@ -151,6 +154,7 @@ def test_most_first_hits_are_those_of_the_server(page: Page, address: str, shipp
 
 def test_other_files_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("precious")
+    (tmp_path / "search.json").write_text("{}")
     done = export(str(tmp_path), data=tmp_path)
     assert done.returncode == 2
     assert "holds something else" in done.stderr

@@ -1,6 +1,7 @@
 """`jieda export`: the site as static files."""
 
 import asyncio
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -14,7 +15,8 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
 
 MARK = "search.json"
-"""A file that every export contains."""
+"""A file that every export contains, with these keys among others."""
+MARK_KEYS = {"entries", "terms", "members"}
 
 
 @click.command("export")
@@ -29,21 +31,32 @@ def command(
 
     An earlier export there is replaced. Diagnosing logs needs a server.
     """
-    if directory.exists() and any(directory.iterdir()) and not (directory / MARK).exists():
+    if directory.exists() and any(directory.iterdir()) and not _is_export(directory):
         raise click.UsageError(f"{directory} holds something else; name an empty folder or a new one")
     given = {"base_url": base_url, "root_path": root_path, "workbench": "0", "gaps": "0", "allowed_hosts": ""}
     settings = Settings.load(os.environ, content=directories, **given)
     knowledge = Knowledge(settings)
     knowledge.open()
     with writing():
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as folder:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".export-", dir=directory) as folder:
             new, old = Path(folder) / "new", Path(folder) / "old"
             count = asyncio.run(_write(create_app(settings, knowledge), new))
-            if directory.exists():
-                directory.rename(old)
-            new.rename(directory)
+            old.mkdir()
+            # Not the directory itself, which may be a mount point, a link or where somebody stands.
+            for source, target in ((directory, old), (new, directory)):
+                for each in [*source.iterdir()]:
+                    if each != Path(folder):
+                        each.rename(target / each.name)
     click.echo(f"{count} files in {directory}")
+
+
+def _is_export(directory: Path) -> bool:
+    try:
+        found = json.loads((directory / MARK).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.keys() >= MARK_KEYS
 
 
 async def _write(app: object, folder: Path) -> int:
