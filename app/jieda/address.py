@@ -3,6 +3,7 @@ the settings, and those that a user gives."""
 
 import re
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 HOST, HOST_VARIABLE = "127.0.0.1", "JIEDA_HOST"
 PORT, PORT_VARIABLE = "8000", "JIEDA_PORT"
@@ -13,7 +14,8 @@ _SERVER = re.compile(r"https?://[^/?#\s]+(/[^?#\s]*)?")
 def server_address(text: str) -> str:
     """Return an address such as `https://faq.example.com/kb`, without a slash at its end. Raises ValueError for any
     other text."""
-    if not _SERVER.fullmatch(text):
+    parts = urlsplit(text)
+    if not _SERVER.fullmatch(text) or not parts.hostname or parts.port == 0:  # `port` raises it for 99999
         raise ValueError(f"{text!r} is not the address of a server, such as https://faq.example.com")
     return text.rstrip("/")
 

@@ -6,6 +6,7 @@ writes them anew where what the tools say has changed.
 """
 
 import asyncio
+import io
 import json
 import queue
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 from jieda.agents import tools
 from jieda.agents.answering import Context
-from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LIST_TOOLS, PING
+from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LIST_TOOLS, PING, Opening
 from jieda.agents.protocol import serve_stdio
 from jieda.client import Remote
 from jieda.locales.translations import Translations
@@ -79,6 +80,15 @@ def written() -> str:
 
 def test_the_fixed_text_is_what_the_sdk_would_answer() -> None:
     assert FILE.read_text(encoding="utf-8") == written(), "python -m tests.agents.test_opening"
+
+
+def test_an_id_that_no_encoding_holds_is_answered() -> None:
+    hello = json.loads(message(INITIALIZE, 0, protocolVersion=VERSIONS[-1], **CLIENT)) | {"id": "\ud800"}
+    answers = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    opening = Opening(io.StringIO(json.dumps(hello) + "\n"), answers, lambda answer: answer)
+    opening.answer(lambda: False, lambda: None)
+    answers.seek(0)
+    assert json.loads(answers.read())["id"] == "\ud800"
 
 
 @pytest.mark.server

@@ -179,6 +179,11 @@ def test_answers_are_bounded_and_lead_to_the_rest(agents_server: Inside | Server
         assert "next_offset" not in rest.structured_content
         hits = await client.call_tool("search", {"query": "ROLL", "limit": 2})
         assert f"offset={hits.structured_content['next_offset']}" in text_of(hits)
+        fault = "ECC Error: a faulty machine takes down the ChatLearn job"
+        explained = await client.call_tool("search", {"query": fault, "limit": 1})
+        assert explained.structured_content["judgement"]["matches"]
+        assert "hits" not in explained.structured_content
+        assert "Nothing found" not in text_of(explained)
 
     over_http(agents_server, work)
 

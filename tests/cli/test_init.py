@@ -54,6 +54,13 @@ def test_the_page_about_a_faq_of_ones_own_holds(
         assert client.get("/en/entries").text.count("/en/entries/postgresql/") >= 3
 
 
+def test_a_full_disk_is_told_in_a_line(tmp_path: Path) -> None:
+    ended = run("ulimit -f 0; jieda init faq", tmp_path)
+    assert ended.returncode != 0
+    assert "cannot be written: File too large" in ended.stderr
+    assert "None" not in ended.stderr
+
+
 def test_what_is_written_serves_checks_and_has_nothing_left_to_fill_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

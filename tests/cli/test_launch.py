@@ -1,5 +1,6 @@
 """The `jieda` script: what it runs, and from where."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,18 @@ def test_a_program_in_the_current_folder_is_not_run(tmp_path: Path, arguments: t
     assert "planted" not in run.stderr
     if arguments == ("--version",):
         assert VERSION in run.stdout
+
+
+def test_standard_streams_that_are_closed_stand_in_no_ones_way(tmp_path: Path) -> None:
+    def shell(line: str) -> "subprocess.CompletedProcess[str]":
+        command = ["sh", "-c", line, sys.executable, "-P", "-c", SCRIPT]
+        environ = os.environ | {"JIEDA_DATA": str(tmp_path)}
+        return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+
+    empty = shell('"$0" "$@" diagnose <&-')
+    assert (empty.returncode, "the log is empty" in empty.stderr) == (2, True)
+    silent = shell('"$0" "$@" votes 2>&-')
+    assert (silent.returncode, silent.stdout) == (0, "No votes yet.\n")
 
 
 def test_the_shell_completes_commands_and_their_options() -> None:

@@ -214,12 +214,12 @@ JUDGED = [
     {"id": "b", "kind": "question", "lang": "zh", "query": "任务又卡住了", "expected": ["roll/stuck"]},
     {"id": "c", "kind": "paraphrase", "lang": "mixed", "query": "memory 不够", "expected": ["roll/stuck"]},
     {"id": "d", "kind": "error", "lang": "en", "query": "ray_head: stuck", "expected": ["roll/stuck"]},
-    {"id": "n", "kind": "negative", "lang": "en", "query": "how do I bake bread", "expected": []},
+    {"id": "n", "kind": "negative", "lang": "en", "query": "how do I bake\u2028bread", "expected": []},
 ]
 
 
 def write_judged(path: Path, rows: Sequence[Mapping[str, object]]) -> str:
-    path.write_text("\n".join(json.dumps(row) for row in rows) + "\n", encoding="utf-8")
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     return str(path)
 
 
@@ -281,13 +281,17 @@ def test_mixed_negatives_are_left_out_as_well(jieda: Jieda, tmp_path: Path) -> N
     [
         "no json",
         '{"id": "x", "kind": "question", "lang": "en", "query": "q"}',
+        '{"id": "x", "kind": "question", "lang": "en", "query": "q", "expected": "roll/oom"}',
+        '{"id": "x", "kind": "frage", "lang": "en", "query": "q", "expected": []}',
+        '{"id": "x", "kind": "question", "lang": "fr", "query": "q", "expected": []}',
+        "\udcff",
     ],
 )
 def test_a_bad_line_of_a_judged_file_ends_with_2_and_its_place(
     jieda: Jieda, tmp_path: Path, line: str
 ) -> None:
     path = tmp_path / "judged.jsonl"
-    path.write_text(f"{json.dumps(JUDGED[0])}\n\n{line}\n", encoding="utf-8")
+    path.write_bytes(f"{json.dumps(JUDGED[0])}\n\n{line}\n".encode(errors="surrogateescape"))
     ended = jieda("eval", str(path))
     assert (ended.returncode, ended.stdout) == (2, "")
     assert f"{path}:3: " in ended.stderr

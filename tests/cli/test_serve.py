@@ -240,10 +240,11 @@ def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(
         proxy = {"HTTP_PROXY": "http://127.0.0.1:1", "http_proxy": "http://127.0.0.1:1"}
         by_settings = process("health", **variables(settings), **proxy)
         assert by_settings.returncode == 0, by_settings.stderr
-    ended = run("health", "--url", server.base)
+    ended = run("health", "--url", f"{server.base}/x=y")
     assert ended.returncode == 1
     assert "not ready" in ended.stderr
-    assert run("health", "--url", "file:///etc/passwd").returncode == 2
+    for address in ("file:///etc/passwd", "http://faq.example.com:99999"):
+        assert run("health", f"--url={address}").returncode == 2
 
 
 def test_a_prefix_that_looks_like_an_address_of_ours_is_refused(tmp_path: Path) -> None:

@@ -101,7 +101,9 @@ def test_threads_become_drafts_with_what_solved_them_and_a_second_run_writes_non
         [f"{GH}5"],
     ]
     assert not list(content.glob("samples/**/*.log"))
-    most, declared, known = groups_of(run(file, content, "--json"))
+    done = run(file, content, "--json")
+    most, declared, known = groups_of(done)
+    assert f"{content}/en/{most['draft']}.md" in json.loads(done.stdout)["written"]
     assert (most["solved_by"], most["reactions"], most["comments"]) == (f"{GH}2#1", 4, 3)
     assert known["answered_by"] == "roll/widget"
     assert not known["draft"]
@@ -117,6 +119,8 @@ def test_threads_become_drafts_with_what_solved_them_and_a_second_run_writes_non
     assert "none of the threads says what helped" in (content / f"en/{declared['draft']}.md").read_text()
     again = groups_of(run(file, content, "--json"))
     assert {each["draft"] for each in again} == {""}
+    refused = run(file, content, "--license", "MIT")
+    assert (refused.returncode, "cannot be combined" in refused.stderr) == (2, True)
 
 
 def test_what_trackers_export_is_read_the_same(tmp_path: Path) -> None:

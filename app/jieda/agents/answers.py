@@ -132,7 +132,7 @@ def search_text(found: Json, t: T) -> str:
         lines += [_fence_entry(fence, each, t) for each in said.get("matches", ())]
     if elsewhere := found.get("judgement", {}).get("elsewhere"):
         lines.append(elsewhere)
-    if not found.get("weak"):
+    if not found.get("weak") and (hits or not found.get("judgement", {}).get("matches")):
         lines.append(t("search.status", count=found["total"]) if hits else t("search.nothing"))
     if "absent_words" in found:
         lines.append(t("search.absent_words", words=t("list.join").join(found["absent_words"])))

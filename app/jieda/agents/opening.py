@@ -38,7 +38,7 @@ class Opening:
                 self._replayed.append(line)
                 break
             if reply:
-                self._write.write(json.dumps(reply, ensure_ascii=False, separators=(",", ":")) + "\n")
+                self._write.write(json.dumps(reply, separators=(",", ":")) + "\n")
                 self._write.flush()
             load()
 

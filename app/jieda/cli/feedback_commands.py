@@ -62,7 +62,6 @@ def _as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
     return {
         "data": data,
         "days": found.days,
-        "unreadable": found.unreadable,
         "totals": {
             "asked": sum(each.count for each in found.gaps),
             **{name: len(getattr(found, name) or ()) for name in LISTS},

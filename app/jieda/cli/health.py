@@ -8,9 +8,10 @@ import os
 import socket
 import ssl
 import sys
+from typing import NoReturn
 from urllib.parse import urlsplit
 
-from jieda.address import HOST, HOST_VARIABLE, PORT, PORT_VARIABLE, read_variable
+from jieda.address import HOST, HOST_VARIABLE, PORT, PORT_VARIABLE, read_variable, server_address
 
 SECONDS = 5.0
 MOST_BYTES = 20_000
@@ -23,13 +24,18 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, no
 
 def main() -> None:
     """Exit with 0, with 1, or with 2 where the server cannot be queried."""
-    given = [part for argument in sys.argv[1:] for part in argument.split("=", 1)]
+    given = sys.argv[1:]
+    if len(given) == 1 and given[0].startswith("--url="):
+        given = given[0].split("=", 1)
     if given in (["--help"], ["-h"]):
         print(USAGE)
         return
     if given and (len(given) != 2 or given[0] != "--url"):
         refuse(USAGE)
-    base = given[1] if given else own_address()
+    try:
+        base = server_address(given[1] if given else own_address())
+    except ValueError as error:
+        refuse(str(error))
     try:
         status, text = ask(base)
     except (OSError, ValueError) as error:
@@ -42,11 +48,9 @@ def main() -> None:
 def ask(base: str) -> tuple[str, str]:
     """Return status and text of the readiness check at `base`. Raises OSError; ValueError for a malformed response."""
     parts = urlsplit(base)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        refuse(f"--url must be an http(s) address; it is {base!r}")
-    path = f"{parts.path.rstrip('/')}/readyz"
+    path = f"{parts.path}/readyz"
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    with socket.create_connection((parts.hostname, port), SECONDS) as plain:
+    with socket.create_connection((parts.hostname or "", port), SECONDS) as plain:
         secure = parts.scheme == "https"
         context = ssl.create_default_context() if secure else None
         connection = context.wrap_socket(plain, server_hostname=parts.hostname) if context else plain
@@ -74,7 +78,7 @@ def own_address() -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def refuse(message: str) -> None:
+def refuse(message: str) -> NoReturn:
     """Print an error and exit with 2."""
     print(f"jieda: {message}", file=sys.stderr)
     sys.exit(2)

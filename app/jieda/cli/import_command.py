@@ -84,8 +84,10 @@ def command(  # noqa: PLR0913 - one parameter for each option
     """
     roots = {Language(name): root for name, root in (("en", en), ("zh", zh)) if root}
     if issues:
-        if pages or roots or accept:
-            raise click.UsageError("--issues cannot be combined with pages: import these separately.")
+        if pages or roots or accept or url_en or url_zh or license_ or updated:
+            raise click.UsageError(
+                "--issues cannot be combined with pages or with what is said of them: import these separately."
+            )
         return import_threads(issues, framework, directories, lang, dry_run=dry_run, as_json=as_json)
     if not pages and not roots:
         raise click.UsageError("Name pages, or use --en and --zh.")
@@ -229,16 +231,17 @@ def import_threads(  # noqa: PLR0913 - one parameter for each option
     groups = group_threads(snapshot, diagnose_threads(snapshot, content, threads, framework, progress))
     drafter = Drafter(content, framework, groups)
     drafts = [drafter.draft(group) for group in progress([group for group in groups if not group.entry])]
-    files = {where: text for each in drafts for where, text in each.files.items()}
+    files = {chosen[-1] / where: text for each in drafts for where, text in each.files.items()}
     if not dry_run:
         with writing():
-            carry_out([Create(chosen[-1] / where, text.encode()) for where, text in files.items()])
+            carry_out([Create(path, text.encode()) for path, text in files.items()])
+    written = [] if dry_run else [*map(str, files)]
     if as_json:
-        print_json({"groups": _group_data(groups, drafts), "written": [] if dry_run else [*files]})
+        print_json({"groups": _group_data(groups, drafts), "written": written})
     else:
-        for line in _thread_lines(groups, drafts, lang):
+        for line in (*_thread_lines(groups, drafts, lang), *written):
             click.echo(line)
-        _print_written(len(files), lang, dry_run=dry_run)
+        _print_written(len(written), lang, dry_run=dry_run)
     return 0 if threads else 1
 
 

@@ -58,6 +58,7 @@ ALL = "jieda.cli.main"
 
 def main() -> None:
     """Replace this process with the program, passing its arguments."""
+    _open_standard_streams()
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in PROGRAMS:
         sys.exit(import_module(ALL).main(prog_name="jieda"))
@@ -67,3 +68,11 @@ def main() -> None:
     # -P: nothing is imported from the current directory, which may be an untrusted clone.
     flags = ["-P", *(f"-W{option}" for option in sys.warnoptions)]
     os.execv(sys.executable, [sys.executable, *flags, "-c", *program])  # noqa: S606 - our own module
+
+
+def _open_standard_streams() -> None:
+    """Open those that the caller has closed (`<&-`): a program may ask each what it is, and the first files that it
+    opens must not take their numbers."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)

@@ -29,11 +29,12 @@ def print_json(data: object) -> None:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Turn an OSError inside into a JiedaError that names the file."""
+    """Turn an OSError inside into a JiedaError that names the file, where that is known."""
     try:
         yield
     except OSError as error:
-        raise JiedaError(f"{error.filename}: cannot be written: {error.strerror}") from error
+        what = f"{error.filename}:" if error.filename else "the files"
+        raise JiedaError(f"{what} cannot be written: {error.strerror}") from error
 
 
 def note_unused_content(ctx: click.Context, _: click.Parameter, given: Given) -> Given:

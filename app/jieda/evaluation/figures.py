@@ -29,6 +29,8 @@ NEGATIVE = "negative"
 """The kind of queries that no entry answers."""
 SEARCHED_KINDS = ("question", "error", "paraphrase")
 DIAGNOSED_KINDS = ("error", "traceback", NEGATIVE)
+KINDS = tuple(dict.fromkeys((*SEARCHED_KINDS, *DIAGNOSED_KINDS)))
+LANGS = (*map(str, Language), "mixed")
 FOUND, WEAK = "found", "weak"
 GRADES = (*map(str, Confidence), FOUND, WEAK)
 """Grades of an answer, surest first: the confidence of an entry that explains a text, or the grade of search hits."""
@@ -71,17 +73,26 @@ class Answered:
 def read_judged(path: Path) -> tuple[Judged, ...]:
     """Read the queries of a file of JSON lines. Raises JiedaError, OSError."""
     judged = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if not line.strip():
             continue
         try:
-            one = json.loads(line)
-            name, kind, lang, query = (str(one[field]) for field in ("id", "kind", "lang", "query"))
-            judged.append(Judged(name, kind, lang, query, tuple(one["expected"])))
+            judged.append(_judged(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:
             message = f"is not a judged query ({{id, kind, lang, query, expected}}): {error!r}"
             raise JiedaError(f"{path}:{number}: {message}") from error
     return tuple(judged)
+
+
+def _judged(row: Any) -> Judged:
+    """Raises ValueError, KeyError, TypeError."""
+    name, kind, lang, query = (str(row[field]) for field in ("id", "kind", "lang", "query"))
+    for field, known in (("kind", KINDS), ("lang", LANGS)):
+        if row[field] not in known:
+            raise ValueError(f"{field} is one of {', '.join(known)}")
+    if not isinstance(row["expected"], list) or not all(isinstance(each, str) for each in row["expected"]):
+        raise TypeError("expected is a list of ids")
+    return Judged(name, kind, lang, query, tuple(row["expected"]))
 
 
 def display_language(judged: Judged) -> Language:
