@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from jieda.entry import Validity
 from jieda.errors import BadVersion
 
+MAX_CHARS = 100
+"""Maximum length of a version or range in an entry."""
 _NUMBER = r"v?(\d{1,6}(?:\.\d{1,6}){1,4}(?:(?:\.?(?:a|b|rc|post|dev))\d{1,6}){0,2})"
 _BETWEEN = r"(?: ?@ ?[^\s@]{1,300}@|[ \t]?(?:[=:(-]{1,2}[ \t]?|[ \t]|version[ \t]?[:=]?[ \t]?){1,2})"
 """The text between name and version in `name==1.2`, `name @ git+https://…@v1.2`, `name-1.2.dist-info` and
@@ -22,18 +24,24 @@ Packages = Mapping[str, str]
 def fault_of_range(text: str) -> str:
     """Return the error in a range such as `>=0.2,<0.3`; empty if it is valid."""
     try:
-        return "" if SpecifierSet(text) else "is empty"
-    except InvalidSpecifier:
-        return f"must be a range such as '>=0.2,<0.3'; it is {text!r}"
+        return "" if SpecifierSet(_short(text)) else "is empty"
+    except ValueError:
+        return f"must be a range such as '>=0.2,<0.3'; it is {text[:MAX_CHARS]!r}"
 
 
 def fault_of_version(text: str) -> str:
     """Return the error in a version such as `0.3.0`; empty if it is valid."""
     try:
-        Version(text)
-    except InvalidVersion:
-        return f"must be a version such as '0.3.0'; it is {text!r}"
+        Version(_short(text))
+    except ValueError:
+        return f"must be a version such as '0.3.0'; it is {text[:MAX_CHARS]!r}"
     return ""
+
+
+def _short(text: str) -> str:
+    if len(text) > MAX_CHARS:
+        raise ValueError
+    return text
 
 
 def parse_version(text: str, packages: Packages) -> tuple[str, Version]:

@@ -38,6 +38,8 @@ def problems(corpus: Corpus, rule: str) -> list[tuple[int, str]]:
     ("fix", "lang", "line", "said"),
     [
         ("Set `x: 1`.\nThen do as shown above.", "en", 1, "shown above"),
+        ("Set\u2028`x:\u20281`.\nThen do as shown above.", "en", 1, "shown above"),
+        ("```\n  a.b(c)\n  ~~~^^^\n```\n\nThen do as shown above.", "en", 5, "shown above"),
         ("Set the value of the table below.", "en", 0, "below"),
         ("Use the above command.", "en", 0, "the above command"),
         ("按上面的命令执行。", "zh", 0, "上面"),
@@ -59,6 +61,8 @@ def test_a_fix_that_leans_on_something_else_is_a_problem_at_its_line(
 @pytest.mark.parametrize(
     ("fix", "lang"),
     [
+        ("```\n  a.b(c)\n  ~~~^^^\nthe line: see above\n```", "en"),
+        ("````\n```\nthe line: see above\n```\n````", "en"),
         ("Keep the ratio above 0.5 and the norm below the limit.", "en"),
         ("Run `cat above.txt` and set `below`.", "en"),
         ("```\nsee above\n```", "en"),

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from jieda.content.library import Library
-from jieda.content.read.directory import list_directory, read_file
+from jieda.content.read.directory import SourceFile, list_directory, read_file
 from jieda.content.read.load import Loaded
+from jieda.content.read.parse import parse_file
 from jieda.entry import Kind, Language
 from jieda.errors import ContentError
 
@@ -163,6 +164,9 @@ FAULTY = {
     "list for a text": ("applies_to: [x]", "field", "`applies_to`"),
     "text for a list": ("aliases: x", "field", "must be a list"),
     "bad date": ("updated: yesterday", "field", "2026-01-31"),
+    "week of a year": ("updated: 2026-W01-4", "field", "2026-01-31"),
+    "long version": (f"fixed_in: {{roll: '{'1' * 5000}'}}", "field", "must be a version"),
+    "long range": (f"versions: {{roll: '>={'1' * 5000}'}}", "field", "must be a range"),
     "impossible date": ("updated: 2026-02-30", "field", "2026-01-31"),
     "source without license": ("source: [{title: T, url: 'https://e.example'}]", "field", "`license`"),
     "source with a script": ("source: [{title: T, url: 'javascript:x', license: L}]", "field", "http(s)"),
@@ -258,6 +262,24 @@ def test_a_draft_is_checked_and_shown_nowhere(tmp_path: Path) -> None:
     assert not library.sampled
     assert all("roll/d" not in [other.id for other in library.related(each)] for each in library.ids)
     assert ("en/roll/d.md", "unknown-tag") in {(each.path, each.rule) for each in library.problems}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        edition("D", draft="true", colour="red"),
+        edition("D", draft="yes", colour="red"),
+        edition("D", draft="'on'", kind="rant"),
+        "\ufeff" + edition("D", draft="true", kind="["),
+        edition("D", draft="true", kind="[").replace("\n", "\r"),
+        edition("D", draft="true").encode("utf-16"),
+    ],
+)
+def test_what_is_wrong_with_a_draft_is_told_to_authors_only(tmp_path: Path, content: str | bytes) -> None:
+    folder = write(tmp_path, {"en/roll/a.md": edition("A"), "en/roll/d.md": ""})
+    (folder / "en/roll/d.md").write_bytes(content if isinstance(content, bytes) else content.encode())
+    library = load_checked(folder)
+    assert {each.draft for each in library.problems if each.path == "en/roll/d.md"} == {True}
 
 
 def test_old_ids_lead_to_the_entry_of_today(tmp_path: Path) -> None:
@@ -372,6 +394,14 @@ def test_without_any_taxonomy_nothing_is_loaded(tmp_path: Path) -> None:
         load_checked(tmp_path)
 
 
+def test_a_taxonomy_that_leads_out_of_the_directory_is_told_from_a_missing_one(tmp_path: Path) -> None:
+    folder = write(tmp_path / "content", {})
+    (folder / "taxonomy.yaml").rename(tmp_path / "elsewhere.yaml")
+    (folder / "taxonomy.yaml").symlink_to(tmp_path / "elsewhere.yaml")
+    with pytest.raises(ContentError, match=r"taxonomy\.yaml:1: leads out of the content directory$"):
+        load_checked(folder)
+
+
 def test_the_folder_around_the_content_is_told_from_it(tmp_path: Path) -> None:
     content = write(tmp_path / "content", {})
     with pytest.raises(ContentError, match=rf"is missing; is {re.escape(str(content))} meant"):
@@ -419,9 +449,16 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_name_that_is_no_utf8_is_reported_in_printable_form(tmp_path: Path) -> None:
     folder = write(tmp_path, {"en/roll/a.md": edition("A")})
     (Path(os.fsdecode(os.fsencode(folder / "en/roll/x") + b"\xff.md"))).write_text("x", encoding="utf-8")
+    odd = folder / "samples" / "roll" / os.fsdecode(b"\xff") / os.fsdecode(b"\xff.log")
+    odd.parent.mkdir(parents=True)
+    for path in (odd, folder / "en/roll" / os.fsdecode(b"\xff.png")):
+        path.write_bytes(b"x")
     library = load_checked(folder)
     assert [str(each).encode() for each in library.problems]
+    assert {each.path for each in library.problems} == {"en/roll/x?.md", "en/roll/?.png", "samples/roll/?"}
     assert set(library.entries) == {"roll/a"}
+    listing = list_directory(folder)
+    assert [each.encode() for each in (*listing.folders, *(file.path for file in listing.files))]
 
 
 def test_hidden_and_backup_files_are_passed_over(tmp_path: Path) -> None:
@@ -468,6 +505,24 @@ def test_the_cost_of_loading_is_linear_in_files(tmp_path: Path) -> None:
         for size in (10, 80)
     }
     assert_linear(lambda size: load_checked(folders[size]), 10)
+
+
+@pytest.mark.parametrize(
+    ("body", "again", "field"),
+    [
+        ("## Fix\n\n", "<a ", ""),
+        ("## Fix\n\n`", "a_b ", ""),
+        ("## Fix\n\n" + "[" * 1000, "a", ""),
+        ("## Fix\n\nDo it.", "", "a{:x}, "),
+    ],
+)
+def test_the_cost_of_a_file_is_linear_in_its_size(body: str, again: str, field: str) -> None:
+    def read(times: int) -> None:
+        aliases = "".join(map(field.format, range(times))) if field else ""
+        text = edition("A", body + again * times, aliases=f"[{aliases}]")
+        parse_file(SourceFile("en/roll/a.md", Path("a.md"), text.encode(), 0.0))
+
+    assert_linear(read, 1000)
 
 
 @pytest.mark.parametrize("bad", ["lost {number}", "a lone { brace"])

@@ -48,7 +48,7 @@ def files() -> dict[str, str]:
                 topics=topics,
                 kind=("concept", "how-to", "error")[number % 3],
                 updated=f"2026-01-{1 + (number + (lang is ZH)) % 5:02}",
-                applies_to=repr(f"{framework} {number % 3}.{number % 2}"),
+                applies_to=repr(f"{framework} {number % 3}.{number % 2}{'9' * 5000 if number == 5 else ''}"),
                 **({"error_types": "[oom]"} if number % 6 == 2 else {}),
                 **({"versions": "{slime: '>=0.2'}"} if number % 3 else {}),
                 **({"synced_with": "'000000000000'"} if lang is ZH and number % 4 == 2 else {}),

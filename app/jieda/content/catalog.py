@@ -18,7 +18,7 @@ from typing import Any, TypeVar, overload
 from jieda.entry import Language, Summary
 from jieda.taxonomy import FACETS, HOLDS, Filters, Taxonomy, facet_values
 
-VERSION = re.compile(r"v?(\d+(?:\.\d+)*)\b", re.ASCII)
+VERSION = re.compile(r"v?(\d{1,18}(?:\.\d{1,18})*)\b", re.ASCII)
 """The version at the start of `applies_to`, after the framework's name."""
 
 LARGEST = (1 << 64) - 1
@@ -35,7 +35,7 @@ def shelf_key(summary: Summary, lang: Language, taxonomy: Taxonomy) -> bytes:
     newest = version_of(beside_framework(name, edition.applies_to))
     pieces = [_sortable(frameworks.index(framework) if known else len(frameworks)), framework.encode(), b"\0"]
     # If one version is a prefix of another, the shorter one comes first.
-    pieces += [b"\1" + _sortable(LARGEST - min(part, LARGEST)) for part in newest]
+    pieces += [b"\1" + _sortable(LARGEST - part) for part in newest]
     pieces += [b"\0", edition.title.casefold().encode("utf-8", "surrogatepass"), b"\0"]
     return b"".join(pieces) + _sortable(LARGEST - summary.updated.toordinal())
 

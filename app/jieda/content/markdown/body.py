@@ -73,6 +73,12 @@ class Body:
     unrendered: tuple[tuple[int, str], ...]
     """Unsupported Markdown, shown as it is written: line, and what to write instead."""
 
+    @property
+    def code_lines(self) -> frozenset[int]:
+        """Lines of the file in code blocks, fences included."""
+        places = (_line_range(token) for token in self.tokens if token.type in CODE_BLOCKS)
+        return frozenset(self.first_line + line for place in places for line in range(*place))
+
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
@@ -177,7 +183,7 @@ def _read_links(tokens: list[Token], lang: Language, framework: str, first_line:
 _BOX, _ALERT = re.compile(r"\[[ xX]\]\s"), re.compile(r"\[!(\w+)\]")
 _TAG = re.compile(
     r"</?(?:a|b|br|center|details|div|em|font|h[1-6]|hr|i|img|kbd|li|ol|p|pre|small|span|strong|sub|summary|sup|table|td|tr"
-    r"|u|ul)(?:\s[^>]*)?/?>|<!--",
+    r"|u|ul)(?:\s[^<>]*)?/?>|<!--",
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\]")

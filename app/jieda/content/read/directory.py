@@ -228,7 +228,7 @@ class _Walk:
                 self._complain(where, "size", f"has {status.st_size} bytes, more than {limit_of(where)}")
             else:
                 stamp = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-                return FoundFile(self.root, _printable(where), path, *stamp)
+                return FoundFile(self.root, where, path, *stamp)
         except OSError as error:
             self._complain(where, "unreadable", error.strerror or "cannot be read")
         return None
@@ -248,7 +248,11 @@ class _Walk:
                 self._complain(where, "unreadable", error.strerror or "cannot be read")
             return []
         self.folders.append(folder)
-        return sorted(found, key=lambda item: item.name)
+        # No other name can be printed, stored in a database or written into an address.
+        odd = [item for item in found if _printable(item.name) != item.name]
+        for item in odd:
+            self._complain(f"{where}/{item.name}", "place", "is not read: its name is not UTF-8")
+        return sorted(set(found).difference(odd), key=lambda item: item.name)
 
     def _complain(self, where: str, rule: str, message: str) -> None:
         self.problems.append(Problem(_printable(where), 1, rule, message, served=False))

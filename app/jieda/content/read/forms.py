@@ -7,6 +7,7 @@ Report.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -126,10 +127,10 @@ def switch(node: Node, _report: Report) -> bool:
 def day(node: Node, _report: Report) -> date:
     """Return a date, written as YYYY-MM-DD."""
     bare = _bare(node)
-    try:
-        return date.fromisoformat(bare)
-    except ValueError as error:
-        raise YamlError(node.line, f"must be a day such as 2026-01-31; it is {bare!r}") from error
+    with suppress(ValueError):
+        if (found := date.fromisoformat(bare)).isoformat() == bare:
+            return found
+    raise YamlError(node.line, f"must be a day such as 2026-01-31; it is {bare!r}")
 
 
 def list_of(item: Form) -> Form:
@@ -138,7 +139,7 @@ def list_of(item: Form) -> Form:
     def read(node: Node, report: Report) -> tuple[Any, ...]:
         if not isinstance(node, Items):
             raise YamlError(node.line, "must be a list")
-        values: list[Any] = []
+        values: dict[Any, None] = {}
         for child in node.items:
             try:
                 value = item(child, report)
@@ -147,8 +148,7 @@ def list_of(item: Form) -> Form:
                 continue
             if value in values:
                 report(YamlError(child.line, "appears twice in the list"))
-            else:
-                values.append(value)
+            values[value] = None
         return tuple(values)
 
     return read

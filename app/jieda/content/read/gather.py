@@ -147,7 +147,10 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
             if (inside / TAXONOMY).is_file()
             else "`jieda init` makes one"
         )
-        raise ContentError(root / TAXONOMY, 1, f"is missing; {hint}")
+        refused = (
+            each.message for each in list_directory(root, frozenset()).problems if each.path == TAXONOMY
+        )
+        raise ContentError(root / TAXONOMY, 1, next(refused, f"is missing; {hint}"))
     groups = tuple(dict.fromkeys(group for each in given[GLOSSARY] for group in read_glossary(*each)))
     lines = (line for each in given["dictionary.txt"] for line in read_dictionary(*each))
     taxonomy, site = merge_taxonomies(read_taxonomy(*each) for each in taxonomies), read_site(taxonomies)

@@ -1,7 +1,7 @@
 """The history of content files, read from their git repository and shown to readers of an entry."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
@@ -83,6 +83,8 @@ def repository_of(directory: Path) -> tuple[Repository, str] | None:
         return None
 
 
+MOST_COMPARED = 4000
+"""Maximum of lines, or of words in a block of them, that are compared: the cost is quadratic."""
 _WORD = re.compile(rf"[{HAN}]|[^\W_]+|\s+|.")
 
 
@@ -91,14 +93,21 @@ def blocks_between(before: str, after: str) -> tuple[tuple[WordPiece, ...], ...]
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     return tuple(
         tuple(_compare_words("".join(old[a:b]), "".join(new[c:d])))
-        for change, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        for change, a, b, c, d in _opcodes(old, new)
         if change != "equal"
     )
 
 
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    """Return what `SequenceMatcher` does, or that all was replaced where there is too much to compare."""
+    if len(old) + len(new) > MOST_COMPARED:
+        return [("replace", 0, len(old), 0, len(new))]
+    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+
+
 def _compare_words(before: str, after: str) -> Iterator[WordPiece]:
     old, new = _WORD.findall(before), _WORD.findall(after)
-    for change, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for change, a, b, c, d in _opcodes(old, new):
         if change == "equal":
             yield WordPiece(" ", "".join(old[a:b]))
             continue

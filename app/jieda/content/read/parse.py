@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from jieda.content.markdown.body import Body, PlacedHeading, parse_body, render_body
+from jieda.content.markdown.body import Body, parse_body, render_body
 from jieda.content.markdown.html_writer import Keep
 from jieda.content.read.corpus import LEFT_TO_WRITE, FileOutline
 from jieda.content.read.directory import MAX_FILE_BYTES, SourceFile
@@ -24,10 +24,9 @@ from jieda.content.read.yaml_reader import Fields, YamlError, read_fields
 from jieda.entry import Edition, Language, Problem
 from jieda.han import HAN, count_han
 
-FENCE = re.compile(r"\s*(```|~~~)")
 CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
-LINK = re.compile(r"!?\[[^\]]*\]\([^)]*\)")
-LINK_TARGET = re.compile(r"\]\([^)]*\)")
+LINK = re.compile(r"!?\[[^\[\]]*\]\([^()]*\)")
+LINK_TARGET = re.compile(r"\]\([^()]*\)")
 LETTER = re.compile(r"[^\W\d_]")
 
 ELSEWHERE = re.compile(
@@ -40,8 +39,9 @@ ELSEWHERE = re.compile(
 A_LINE = re.compile(r"\b(?:the|this|that) line\b(?! of (?:output|the log))|[这那该]一?行", re.IGNORECASE)
 FILE = re.compile(r"[\w-]\.[a-z]\w{0,5}\b|/|\b(?:file|script|yaml|json)\b|文件|脚本", re.IGNORECASE)
 
-OPTION = re.compile(r"`[^`]*(?:--\w|\w_\w|\w[=:])[^`]*`")
-"""Code with a flag, a name of several words, or a value in it."""
+CODE = re.compile(r"`[^`]*`")
+OPTION = re.compile(r"--\w|\w_\w|\w[=:]")
+"""A flag, a name of several words, or a value in code."""
 _HAN = re.compile(f"[{HAN}]")
 LIST_MARK = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 HAN_PER_WORD = 2
@@ -72,22 +72,20 @@ class Fix:
     has_code: bool = False
 
     @classmethod
-    def of(cls, raw: str, headings: Sequence[PlacedHeading]) -> Self:
-        """Return the fix of a whole file, whose `headings` give the start of its sections."""
-        sections = [placed for placed in headings if placed.section]
+    def of(cls, raw: str, body: Body) -> Self:
+        """Return the fix of a whole file, whose `body` gives the start of its sections and its code blocks."""
+        sections = [placed for placed in body.headings if placed.section]
         starts = [placed.line for placed in sections if placed.heading.anchor == "fix"]
         if not starts:
             return cls()
-        written = raw.splitlines()
+        written, code = raw.split("\n"), body.code_lines
         end = min((placed.line - 1 for placed in sections if placed.line > starts[0]), default=len(written))
-        lines: list[_Line] = []
-        fenced = has_code = False
-        for number, text in enumerate(written[starts[0] : end], starts[0] + 1):
-            if FENCE.match(text):
-                fenced, has_code = not fenced, True
-            elif not fenced and text.strip():
-                lines.append(_Line(number, text, CODE_SPAN.sub("", text)))
-        return cls(tuple(lines), has_code)
+        lines = (
+            _Line(number, text, CODE_SPAN.sub("", text))
+            for number, text in enumerate(written[starts[0] : end], starts[0] + 1)
+            if number not in code and text.strip()
+        )
+        return cls(tuple(lines), not code.isdisjoint(range(starts[0] + 1, end + 1)))
 
     def outside_references(self) -> Iterator[tuple[int, str]]:
         """Yield line and message for each place where the fix relies on the rest of its page or on another page."""
@@ -116,8 +114,8 @@ class Fix:
     def names_no_option(self, framework: str) -> bool:
         """Whether the fix is not empty and names neither its framework nor anything that looks like an option."""
         text = "\n".join(line.text for line in self.lines)
-        named = self.has_code or OPTION.search(text) or framework.casefold() in text.casefold()
-        return bool(self.lines) and not named
+        named = self.has_code or framework.casefold() in text.casefold()
+        return bool(self.lines) and not (named or any(map(OPTION.search, CODE.findall(text))))
 
 
 def _is_only_a_link(lines: Sequence[_Line]) -> bool:
@@ -128,6 +126,7 @@ def _is_only_a_link(lines: Sequence[_Line]) -> bool:
 MAX_BRACKETS = 5000
 """Each bracket that opens no link costs markdown-it a tenth of a millisecond; nothing else costs that much."""
 
+_DRAFT = re.compile(rb"^draft:[ \t]*['\"]?(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
@@ -188,19 +187,18 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
     fields, body_text, body_line = _split_front_matter(raw)
     front, complaints = read_front_matter(fields)
     fatal = any(complaint.fatal for complaint in complaints)
-    draft = _is_draft(file.content)
-    problem = partial(Problem, file.where, draft=draft)
+    problem = partial(Problem, file.where, draft=front.draft)
     problems = tuple(problem(each.line, each.rule, each.message, served=not fatal) for each in complaints)
     if fatal:
         return None, problems
     _refuse_body(body_text, body_line)
-    unfinished = tuple(line for line, text in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(text))
+    unfinished = tuple(line for line, text in enumerate(raw.split("\n"), 1) if LEFT_TO_WRITE.search(text))
     if not front.draft and _is_only_skeleton(front.title, body_text):
         left = (Problem(file.where, line, "unfinished", ONLY_SKELETON, served=False) for line in unfinished)
         return None, (*problems, *left)
     framework = entry_id.partition("/")[0]
     body = parse_body(body_text, lang, framework, body_line)
-    fix = Fix.of(raw, body.headings)
+    fix = Fix.of(raw, body)
     outline = FileOutline(
         id=entry_id,
         lang=lang,
@@ -284,13 +282,11 @@ def _split_front_matter(raw: str) -> tuple[Fields, str, int]:
 
 def _is_draft(content: bytes) -> bool:
     """Whether a possibly broken file is meant to be a draft, as far as its front matter can be read."""
+    start = content[: 2 * MAX_FRONT_MATTER_BYTES].replace(b"\r", b"\n").replace(b"\0", b"")
     front = re.split(
-        rb"^---[ \t]*\r?$", content[: 2 * MAX_FRONT_MATTER_BYTES], maxsplit=2, flags=re.MULTILINE
+        rb"^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?---[ \t]*$", start, maxsplit=2, flags=re.MULTILINE
     )
-    return (
-        re.search(rb"^draft:[ \t]*true\b", front[min(1, len(front) - 1)], re.MULTILINE | re.IGNORECASE)
-        is not None
-    )
+    return _DRAFT.search(front[min(1, len(front) - 1)]) is not None
 
 
 def edition_digest(title: str, body: str) -> str:
