@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from jieda.cli.main import main
-from jieda.importing.html_pages import html_to_markdown
+from jieda.importing.boxes import open_boxes
+from jieda.importing.html_pages import DATA_TABLE, SIGN, html_to_markdown
 from jieda.importing.page import read_page
 from jieda.importing.questions import find_questions
 from jieda.importing.wording import Wording
@@ -67,6 +68,28 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "a.md",
             "# FAQ\n\n* `install`: How do I start?\n\n  Run it.\n\n* `net`, `disk`: Why is it slow?\n\n  Disk.\n",
             [("How do I start?", 3), ("Why is it slow?", 7)],
+        ),
+        (
+            "a.md",
+            "---\n\n# FAQ\n\n## How do I start?\n\nRun it.\n\n---\n\n## How do I stop it?\n\nKill it.\n",
+            [("How do I start?", 5), ("How do I stop it?", 11)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\nIt fails:\n\n```\n  f(x)\n  ~~~^^^\n```\n\n"
+            "::: details How do I start?\nRun it.\n:::\n\n::: details How do I stop it?\nKill it.\n:::\n",
+            [("How do I start?", 10), ("How do I stop it?", 14)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n::: details How do I start?\nRun it.\n\n::: details How do I stop it?\nKill it.\n",
+            [("How do I start?", 3), ("How do I stop it?", 6)],
+        ),
+        (
+            "a.mdx",
+            '# FAQ\n\n<Accordion title="Note" />\n\n<Accordion title="How do I start?">\nRun it.\n</Accordion>\n\n'
+            '<Accordion title="How do I stop it?">\nKill it.\n</Accordion>\n',
+            [("How do I start?", 5), ("How do I stop it?", 9)],
         ),
         ("a.html", HTML, [("How do I install it?", 3), ("Why is it slow?", 7)]),
         (
@@ -574,6 +597,19 @@ def test_an_answer_that_is_set_in_is_no_quotation_and_a_quoted_error_is_a_signat
 @pytest.mark.parametrize(("before", "again"), [("<table>", "<th>x"), ("", "<table><th>x</table>")])
 def test_tables_that_never_end_and_many_tables_are_read_in_linear_time(before: str, again: str) -> None:
     assert_linear(lambda times: html_to_markdown(before + again * times), 2500)
+
+
+@pytest.mark.parametrize("again", ["<a ", '<a href="#', ' href="#'])
+def test_tags_that_never_end_are_searched_in_linear_time(again: str) -> None:
+    """By our patterns: how Python's parser reads such a page is not ours."""
+    assert_linear(
+        lambda times: (SIGN.sub("", "<a" + again * times), DATA_TABLE.search("<table>" + again * times)), 2500
+    )
+
+
+def test_many_boxes_that_never_end_are_read() -> None:
+    opened = [line for line, _ in open_boxes("::: details A\n" * 1200 + "x")]
+    assert opened.count("<details><summary>A</summary>") == opened.count("</details>") == 1200
 
 
 def test_tables_and_lists_within_lists_of_html_stay_what_they_are(

@@ -201,6 +201,38 @@ def test_images_beside_the_page_are_copied_and_others_become_links(desk: Desk) -
     assert (desk.content / "en/roll/resume-plan.png").read_bytes() == PNG
 
 
+def test_images_of_one_name_stay_two(desk: Desk) -> None:
+    for folder in ("a", "b"):
+        (desk.en.parent / folder).mkdir()
+        (desk.en.parent / folder / "plan.png").write_bytes(PNG + folder.encode())
+    desk.edit(desk.en, "![far](img/far.png)", "![a](a/plan.png) ![b](b/plan.png) ![a](a/plan.png)")
+    desk.both()
+    text = desk.read("en/roll/resume.md")
+    assert "![a](resume-plan-2.png) ![b](resume-plan-3.png) ![a](resume-plan-2.png)" in text
+    assert (desk.content / "en/roll/resume-plan-3.png").read_bytes() == PNG + b"b"
+
+
+def test_pages_of_one_path_in_two_projects_stay_two(desk: Desk, tmp_path: Path) -> None:
+    for project, title in (("one", "Why is it yellow?"), ("two", "Why is it blue?")):
+        folder = tmp_path / project / "docs/faq"
+        folder.mkdir(parents=True)
+        (folder / "faq.md").write_text(f"# FAQ\n\n## {title}\n\nSo: ![p](plan.png)\n", encoding="utf-8")
+        (folder / "plan.png").write_bytes(PNG + project.encode())
+    (tmp_path / "one/docs/faq/faq.zh.md").write_text("# 问答\n\n## 为什么黄？\n\n因为。\n", encoding="utf-8")
+    folders = [str(tmp_path / each) for each in ("one", "two", "two/docs/faq/faq.md")]
+    desk.run(*folders)
+    for project, name in (("one", "yellow"), ("two", "blue")):
+        assert (desk.content / f"en/roll/{name}-plan.png").read_bytes() == PNG + project.encode()
+    again = json.loads(desk.run(*folders, "--json", "--dry-run").stdout)["entries"]
+    assert [each["status"] for each in again] == ["unchanged"] * len(again)
+
+
+def test_many_images_in_brackets_are_read(desk: Desk) -> None:
+    desk.edit(desk.en, "Either of two.", f"Either of two: [{'![a](b.png) ' * 40}]")
+    desk.both()
+    assert "Either of two: [a" in desk.read("en/roll/mode.md")
+
+
 def test_a_link_to_the_root_of_the_site_is_completed(desk: Desk) -> None:
     desk.edit(desk.en, "Either of two.", "Either of two, see [home](/).")
     desk.both("--url-en", "https://example.com/en/faq.md")

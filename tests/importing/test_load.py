@@ -1,6 +1,7 @@
 """`jieda load` as it is run: lines in, files out, and what is in the way left as it was."""
 
 import json
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -165,6 +166,11 @@ WRONG: tuple[tuple[str, dict[str, Any] | str, str], ...] = (
     ("no JSON", '{"id": ', "is not JSON"),
     ("no object", "[1]", "must be one JSON object"),
     ("nested", "[" * 100_000, "is nested too deep"),
+    (
+        "number without end",
+        f'{{"id": "roll/z", "lang": "en", "n": {"1" * 5000}}}',
+        "is nested too deep to be an entry, or",
+    ),
     ("nested in a field", line(topics=json.loads("[" * 50 + "]" * 50)), "topics: is nested too deep"),
     ("twice", '{"id": "roll/a", "id": "roll/b"}', "id: appears twice"),
     ("a typo", line(tilte="x"), "tilte: is not a field of an entry"),
@@ -259,6 +265,11 @@ def test_what_no_load_wrote_is_never_overwritten_nor_removed(desk: Desk) -> None
     assert f"standard input:1: id: {A} was not written by a load: move it away" in result.stderr
     desk.load(line("roll/b"), options=("--prune",))
     assert desk.read(A) == "mine"
+    desk.load(line("roll/c"))
+    shutil.rmtree(desk.content / "imports")
+    assert "1 unchanged" in desk.load(line("roll/c")).stderr
+    assert not desk.load(line("roll/b"), options=("--prune",)).stdout
+    assert "How do I resume?" in desk.read("en/roll/c.md")
 
 
 def test_nothing_is_written_through_a_link(desk: Desk, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.importing.page import PagePair, read_page
 from jieda.importing.questions import find_questions
-from jieda.importing.sources import ImportSources, page_files, read_pair
+from jieda.importing.sources import ImportSources, page_files, page_keys, read_pair
 from jieda.importing.wording import Wording
 
 RST = """\
@@ -62,7 +62,11 @@ msgstr "为什么慢？"
 
 
 def read(given: ImportSources) -> list[PagePair]:
-    return [read_pair(files, given, Wording.load()) for files in page_files(given)]
+    pages = page_files(given)
+    return [
+        read_pair(files, key, given, Wording.load())
+        for files, key in zip(pages, page_keys(pages), strict=True)
+    ]
 
 
 def titles(pair: PagePair, lang: Language) -> list[tuple[str, int]]:

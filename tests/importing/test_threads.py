@@ -8,6 +8,7 @@ import pytest
 from jieda.importing.threads import read_threads, solution
 
 from tests.support.command import Done, jieda
+from tests.support.cost import assert_linear
 from tests.support.small_content import TAXONOMY, edition, write
 
 GH = "https://github.com/a/b/issues/"
@@ -123,6 +124,32 @@ def test_threads_become_drafts_with_what_solved_them_and_a_second_run_writes_non
     assert (refused.returncode, "cannot be combined" in refused.stderr) == (2, True)
 
 
+def test_what_people_and_trackers_write_is_read_whatever_it_is(tmp_path: Path) -> None:
+    odd = [
+        {
+            "title": "T",
+            "html_url": f"{GH}7",
+            "body": "a\u2028b\x85c",
+            "reactions": {"total_count": None, "-1": 0},
+        },
+        thread(8, "T", "B", reactionGroups=[{"content": "HEART", "users": None}, None]),
+    ]
+    file = tmp_path / "threads.jsonl"
+    file.write_text("".join(f"{json.dumps(each, ensure_ascii=False)}\r\n" for each in odd), encoding="utf-8")
+    found = read_threads(file)
+    assert [each.reactions for each in found] == [0, 0]
+    assert found[0].text == "a\u2028b\x85c"
+
+
+def test_code_that_never_ends_is_read_in_linear_time(tmp_path: Path) -> None:
+    file = tmp_path / "threads.json"
+    whole = {}
+    for times in (1500, 12_000):
+        file.write_text(json.dumps([thread(1, "T", "```a\n" * times, ("amy", "```a\n" * times))]))
+        (whole[times],) = read_threads(file)
+    assert_linear(lambda times: (solution(whole[times]), whole[times].logs, whole[times].quotes), 1500)
+
+
 def test_what_trackers_export_is_read_the_same(tmp_path: Path) -> None:
     forms: dict[str, list[dict[str, object]]] = {
         "GitHub's REST": [
@@ -206,7 +233,7 @@ def test_what_helped_is_the_comment_before_a_thanks_or_the_one_that_says_so(
 
 def test_a_file_that_is_no_export_is_refused_in_a_line(content: Path, tmp_path: Path) -> None:
     file = tmp_path / "issues.json"
-    for text in ("{", "[1", "[" * 100_000):
+    for text in ("{", "[1", "[" * 100_000, f"[{'1' * 5000}]"):
         file.write_text(text)
         done = run(file, content)
         assert done.returncode == 2

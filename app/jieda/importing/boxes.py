@@ -6,14 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from jieda.importing.outline import plain
+from jieda.importing.outline import fence_after, plain
 
 CLOSED = re.compile(
     r"^(?P<fence>:{3,}|/{3,})\s*details\s+(?:\|\s*)?(?P<fenced>\S.*)$"
     r"|^(?P<myst>:{3,}|`{3,})\{(?:dropdown|rubric)\}\s+(?P<directive>\S.*)$"
     r"|^\{\{[<%]\s*details\s+(?:\w+=)?\"(?P<shortcode>[^\"]+)\".*[>%]\}\}\s*$"
     r"|^\s*<(?P<tag>(?:Accordion|Details|Collaps|Expand)\w*)\s(?:.*\s)?(?:title|summary)="
-    r"(?:\"(?P<double>[^\"]+)\"|'(?P<single>[^']+)').*>\s*$"
+    r"(?:\"(?P<double>[^\"]+)\"|'(?P<single>[^']+)').*(?<!/)>\s*$"
 )
 """Opening line of a box with a closing line: VitePress, VuePress, PyMdown, MyST, Hugo, components of MDX."""
 SET_IN = re.compile(r"^(?:\?\?\?\+?|!!!)\s+(?:question|faq|help)\b[^\"]*\"(?P<title>.+)\"\s*$")
@@ -48,7 +48,6 @@ MOST_BLANK = 8
 MOST_HEADING_LINES = 8
 """Maximum of lines of a heading written as HTML."""
 _INDENT = re.compile(r"^(?: {4}|\t)")
-_FENCE = re.compile(r"^[ \t>]*(?:`{3,}(?!\{(?:dropdown|rubric)\})|~{3,})")
 
 Lines = list[tuple[str, int]]
 """Lines of Markdown, each with its line in the file, counted from 0."""
@@ -68,10 +67,10 @@ def _open_components(lines: list[str]) -> Iterator[tuple[str, int]]:
     closings = Counter(tag["name"] for tag in tags if tag and tag["close"])
     opened: list[tuple[str, int]] = []
     names: Counter[str] = Counter()
-    fenced = False
+    fence = ""
     for at, (line, tag) in enumerate(zip(lines, tags, strict=True)):
-        fenced ^= _FENCE.match(line) is not None
-        if fenced or tag is None:
+        before, fence = fence, _fence_after(fence, line)
+        if before or fence or tag is None:
             width = opened[-1][1] if opened else 0
             yield line[min(width, len(line) - len(line.lstrip(" "))) :], at
             continue
@@ -90,14 +89,20 @@ def _open_components(lines: list[str]) -> Iterator[tuple[str, int]]:
         yield from _labeled(f"**{label['double'] or label['single']}:**" if label else "", at)
 
 
+def _fence_after(fence: str, line: str) -> str:
+    # A box of MyST is written like a code block.
+    return fence_after(fence, "" if CLOSED.match(line) else line)
+
+
 def _labeled(line: str, at: int) -> Iterator[tuple[str, int]]:
     yield from ((each, at) for each in (("", line, "") if line else ("",)))
 
 
 def _convert_lines(lines: list[str]) -> Iterator[tuple[str, int]]:
-    at, fenced = 0, False
+    at, fence = 0, ""
     while at < len(lines):
-        fenced ^= _FENCE.match(lines[at]) is not None
+        before, fence = fence, _fence_after(fence, lines[at])
+        fenced = bool(before or fence)
         if not fenced and (heading := _heading(lines, at)):
             text, count = heading
             yield from _labeled(text, at)
@@ -152,16 +157,29 @@ def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
     return f"{'#' * int(match['level'])} {title}{anchor}", match[0].rstrip().count("\n") + 1
 
 
+def _closing(line: str) -> str:
+    """Return what closes the box that opens on a line; empty if none does."""
+    match = CLOSED.match(line)
+    return (match["fence"] or match["myst"] or f"/{match['tag'] or 'details'}") if match else ""
+
+
 def _box(lines: list[str], at: int) -> tuple[str, int, int, int]:
-    """Return title of the box that opens on a line, or empty, start and end of its text, and the line after it."""
+    """Return title of the box that opens on a line, or empty, start and end of its text, and the line after it. Without
+    a closing line, it ends where the next one like it opens."""
     line = lines[at]
     if match := CLOSED.match(line):
-        closing = match["fence"] or match["myst"] or f"/{match['tag'] or 'details'}"
+        closing = _closing(line)
         inside = range(at + 1, len(lines))
-        end = next((number for number in inside if lines[number].strip(" \t{<%>}") == closing), len(lines))
+        ends = (
+            number
+            for number in inside
+            if closing in (lines[number].strip(" \t{<%>}"), _closing(lines[number]))
+        )
+        end = next(ends, len(lines))
         title = next(filter(None, match.group("fenced", "directive", "shortcode", "double", "single")))
         options = (number for number in inside if not _OPTION.match(lines[number]))
-        return title, next(options, end) if line[0] == "/" else at + 1, end, end + 1
+        behind = end + (end < len(lines) and not _closing(lines[end]))
+        return title, next(options, end) if line[0] == "/" else at + 1, end, behind
     if match := SET_IN.match(line):
         end = _end_of_indented(lines, at + 1, "")
         return match["title"], at + 1, end, end

@@ -23,11 +23,12 @@ MARKS = HEADINGS | {"dt": QUESTION}
 """Prefixes of blocks."""
 ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
 SIGN = re.compile(
-    r"<(?P<tag>b|em|i|strong)\b[^>]*></(?P=tag)>|<a\b[^>]*\bhref=\"#[^>]*>(?:[^\w<]{0,2}|&[\w#]+;)</a>"
+    r"<(?P<tag>b|em|i|strong)\b[^<>]*></(?P=tag)>"
+    r"|<a\b(?=[^<>]*\bhref=\"#)[^<>]*+>(?:[^\w<]{0,2}|&[\w#]+;)</a>"
 )
 """An empty inline element, often an icon drawn by a style sheet, or the sign `¶` that links a heading to itself."""
 
-_OTHERS = r"(?:(?!<(?:table|h[1-6]|details|dl)\b|<\w+\s[^>]*question[\s\"']).)*?"
+_OTHERS = r"(?:(?!<(?:table|h[1-6]|details|dl)\b|<\w+\s[^<>]*question[\s\"']).)*?"
 DATA_TABLE = re.compile(rf"<table\b(?>{_OTHERS}<th\b){_OTHERS}</table", re.IGNORECASE | re.DOTALL)
 """A table with header cells; others, and tables with headings, questions or tables in them, lay out a page. Any page is
 searched in linear time."""

@@ -60,8 +60,12 @@ def read_object(line: bytes | None) -> Object:
         raise RefusedLine(("", f"must be UTF-8; byte {error.start + 1} is not")) from error
     except json.JSONDecodeError as error:
         raise RefusedLine(("", f"is not JSON: {error.msg}, at character {error.pos + 1}")) from error
-    except RecursionError as error:
-        raise RefusedLine(("", "is nested too deep to be an entry")) from error
+    except RefusedLine:
+        raise
+    except (RecursionError, ValueError) as error:
+        raise RefusedLine(
+            ("", "is nested too deep to be an entry, or has a number of too many digits")
+        ) from error
     if not isinstance(found, dict):
         raise RefusedLine(("", "must be one JSON object, `{…}`, for each edition"))
     return found

@@ -227,7 +227,7 @@ class Loader:
                     self.record.announce(where, wanted)
                     self._write(folder, where, content)
         self._seen[where] = (first, wanted)
-        if not self.dry_run:
+        if not self.dry_run and where in self.record:
             self.record.settle(where, wanted)
         return outcome
 

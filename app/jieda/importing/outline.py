@@ -2,8 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from statistics import fmean
 
 from jieda.content.markdown.body import SourceBlock
@@ -24,6 +25,23 @@ _TO_PAGE = re.compile(r"\W*\[[^\]]+\]\((?!#|[a-z]+:)[^)]+\)\W*")
 PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|:[a-z][a-z0-9_+-]*:\s+)*")
 """Emoji before a title."""
 _EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]*>)*", re.IGNORECASE)
+
+
+_FENCE = re.compile(r"^[ \t>]*(`{3,}(?!.*`)|~{3,})")
+
+
+def fence_after(fence: str, line: str) -> str:
+    """Return the mark of the code block that is open after a line, if `fence` was open before it; empty for none."""
+    match = _FENCE.match(line)
+    if not fence or match is None:
+        return match[1] if match else fence
+    return "" if match[1].startswith(fence) and not line.strip(" \t>").strip(fence[0]) else fence
+
+
+def code_lines(lines: Iterable[str]) -> frozenset[int]:
+    """Return the numbers of lines in fenced code, fences included."""
+    marks = list(accumulate(lines, fence_after, initial=""))
+    return frozenset(number for number, pair in enumerate(pairwise(marks)) if any(pair))
 
 
 HeadingRank = tuple[int, int]

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
@@ -14,6 +14,7 @@ from jieda.errors import ImportingError
 from jieda.han import count_han
 from jieda.importing.boxes import Lines, open_boxes
 from jieda.importing.html_pages import html_to_markdown
+from jieda.importing.outline import code_lines
 from jieda.importing.restructured import to_markdown
 
 MAX_PAGE_BYTES = 8 << 20
@@ -26,13 +27,14 @@ TO_MARKDOWN: Mapping[str, Callable[[str], Lines]] = {
 """By file suffix: converts a text to lines of plain Markdown, each with the line of the file that it is from."""
 SUFFIXES = frozenset(TO_MARKDOWN)
 
-_FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
 _FRONT = re.compile(
     r"\A(?:---[ \t]*\n(?P<yaml>.*?)^(?:---|\.\.\.)|(?P<unopened>(?:[a-z_]+:[^\n]*\n)+)---"
     r"|\+\+\+[ \t]*\n(?P<toml>.*?)^\+\+\+)[ \t]*$",
     re.DOTALL | re.MULTILINE,
 )
 """Front matter; that of Hexo has no opening line, that of Hugo may be TOML."""
+_PROSE = re.compile(r"\A[ \t]*\n|^#{1,6} .*\n[ \t]*\n", re.MULTILINE)
+"""Between two rules: text of a page that begins with a rule, not front matter."""
 _COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
 _MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -100,6 +102,8 @@ def make_page(
     """Make a page from `raw`, Markdown or MDX; the default title and date are those of the file at `path`."""
     front = _FRONT.match(raw)
     said = _front_matter(front) if front else {}
+    if front and not said and _PROSE.search(front["yaml"] or ""):
+        front = None
     day = _stated_date(said)
     text = _blank_out(raw, front.span()) if front else raw
     text = _without_modules(_without_comments(text))
@@ -137,22 +141,6 @@ def read_text(path: Path) -> str:
 def language_of(text: str) -> Language:
     """Detect the language: Chinese if at least one letter in twenty is Han, as code and names are Latin on any page."""
     return Language.ZH if count_han(text) * 20 > sum(map(str.isalpha, text)) else Language.EN
-
-
-def code_lines(lines: Sequence[str]) -> frozenset[int]:
-    """Return the numbers of lines in fenced code, fences included."""
-    inside: set[int] = set()
-    fence = ""
-    for number, line in enumerate(lines):
-        match = _FENCE.match(line)
-        if fence:
-            inside.add(number)
-            if match and match[1].startswith(fence) and not line.strip(" \t>").strip(fence[0]):
-                fence = ""
-        elif match:
-            inside.add(number)
-            fence = match[1]
-    return frozenset(inside)
 
 
 def _front_matter(front: re.Match[str]) -> Mapping[str, str]:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.entry import Language
 from jieda.han import count_han
-from jieda.importing.page import MarkdownPage, PagePair, code_lines
+from jieda.importing.outline import code_lines
+from jieda.importing.page import MarkdownPage, PagePair
 from jieda.importing.questions import PageQuestion, find_questions
 from jieda.importing.wording import Wording
 

@@ -32,7 +32,14 @@ from jieda.importing.records import (
     write_record,
 )
 from jieda.importing.rewrite import WHOLE_PAGE, Targets
-from jieda.importing.sources import ImportSources, PageFile, is_named_for_questions, page_files, read_pair
+from jieda.importing.sources import (
+    ImportSources,
+    PageFile,
+    is_named_for_questions,
+    page_files,
+    page_keys,
+    read_pair,
+)
 from jieda.importing.wording import Wording, fold_title
 from jieda.taxonomy import Tag
 
@@ -140,8 +147,9 @@ def _read_candidates(
     passed_over: list[str] = []
     empty: list[str] = []
     left_out: dict[str, list[LeftOut]] = {}
-    for files in progress(page_files(given)):
-        pair = read_pair(files, given, wording)
+    pages = page_files(given)
+    for files, key in progress(list(zip(pages, page_keys(pages), strict=True))):
+        pair = read_pair(files, key, given, wording)
         found = find_candidates(pair, wording, extractor)
         if found and _holds_questions(files, found, wording):
             candidates += found

@@ -113,7 +113,7 @@ class Proposer:
         )
         editions = {
             lang: EditionDraft(
-                title=candidate.titles[lang][:MAX_TITLE_CHARS].strip(),
+                title=_one_line(candidate.titles[lang][:MAX_TITLE_CHARS]),
                 body=bodies[lang],
                 source=self._source(lang, candidate),
                 updated=self.updated or candidate.pair.pages[lang].updated,
@@ -237,12 +237,12 @@ def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
     source = edition.source
     without_signatures = proposal.kind is Kind.ERROR and not proposal.signatures
     front = FrontMatter(
-        title=_one_line(edition.title),
+        title=edition.title,
         kind=proposal.kind,
         topics=proposal.topics,
         error_types=proposal.error_types,
         signatures=tuple(Signature((_one_line(line),)) for line in proposal.signatures),
-        symptoms=(_one_line(edition.title),) if without_signatures else (),
+        symptoms=(edition.title,) if without_signatures else (),
         applies_to=_one_line(framework.name[lang]),
         source=(Source(_one_line(source.title), _one_line(source.url), _one_line(source.license)),),
         updated=edition.updated,

@@ -12,7 +12,7 @@ from jieda.content.markdown.body import BARE_ADDRESS
 from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
 from jieda.importing.html_pages import INLINE
-from jieda.importing.page import code_lines
+from jieda.importing.outline import code_lines
 
 _SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
@@ -146,7 +146,7 @@ def _tag(match: re.Match[str], components: set[str]) -> str:
 
 
 _INLINE = re.compile(
-    r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|!?\[[^\[\]]*\](?:\([^()]*\))?)*)\]"
+    r"(?P<image>!?)\[(?P<text>(?:[^\[\]!]|!(?!\[)|!?\[[^\[\]]*\])*+)\]"
     r"\(\s*(?P<target><[^<>]*>|(?:[^()\s]|\([^()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
 )
 _INLINE_OR_BARE = re.compile(rf"{_INLINE.pattern}|(?<!<)(?<!\]\(){BARE_ADDRESS.pattern}")
@@ -233,9 +233,13 @@ class LinkRewriter:
         file = self.targets.path.parent / unquote(target.partition("?")[0].partition("#")[0])
         local = not re.match(r"[a-z]+:|//|/", target, re.IGNORECASE) and file.is_file()
         if local and file.suffix.lower() in IMAGE_TYPES:
-            name = f"{self.entry_slug}-{slug(file.stem)}{file.suffix.lower()}"
+            stem, suffix = f"{self.entry_slug}-{slug(file.stem)}", file.suffix.lower()
+            name, count, found = f"{stem}{suffix}", 1, file.resolve()
+            while self.images.get(name, found) != found:
+                count += 1
+                name = f"{stem}-{count}{suffix}"
             if name.isascii():
-                self.images[name] = file.resolve()
+                self.images[name] = found
                 return f"![{label}]({name})"
         self.linked_images.append(target)
         address = self._address(target, {})

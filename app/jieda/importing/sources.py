@@ -1,7 +1,7 @@
 """Finds and reads the pages of an import; gettext catalogues, paragraphs with translations, are read with Babel."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 from jieda.entry import Language
 from jieda.errors import ImportingError
+from jieda.importing.outline import code_lines
 from jieda.importing.page import (
     SUFFIXES,
     MarkdownPage,
     PagePair,
-    code_lines,
     make_page,
     page_of,
     read_page,
@@ -99,7 +99,8 @@ CATALOGUE = ".po"
 READ = SUFFIXES | {CATALOGUE}
 MAX_FILES = 20_000
 KEY_PARTS = 3
-"""Number of last path parts that identify a page in the records, whatever the name of the checkout."""
+"""Number of last path parts that identify a page in the records, whatever the name of the checkout, where no other page
+of the import has the same."""
 
 _LANGUAGE = re.compile(
     r"(?P<en>en|en[-_]us|english)|(?P<zh>zh|zh[-_]?(?:cn|hans|hans[-_]cn)|cn|chinese)", re.IGNORECASE
@@ -137,7 +138,7 @@ def page_files(given: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
     grouped: dict[str, dict[Language, PageFile]] = defaultdict(dict)
     roots = list(given.roots.values())
     alone = len(roots) == 2 and all(root.is_file() for root in roots)
-    for file in files:
+    for file in {(each.path.resolve(), each.lang): each for each in files}.values():
         lang = file.lang or (Language.ZH if file.path.suffix == CATALOGUE else read_page(file.path).lang)
         key = "" if alone else file.key
         # A page of the same name with another suffix is a different page, unless it is in the other language.
@@ -150,13 +151,32 @@ def page_files(given: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
     return tuple(grouped[key] for key in sorted(grouped))
 
 
-def read_pair(files: Mapping[Language, PageFile], given: ImportSources, wording: Wording) -> PagePair:
-    """Read the pages of one group of files. Raises ImportingError."""
-    first = files.get(Language.EN) or files[Language.ZH]
+def page_keys(pages: Sequence[Mapping[Language, PageFile]]) -> list[str]:
+    """Return what identifies each page in the records: the end of its path, long enough to differ from the others."""
+    paths = [_first(files).path.resolve().parts for files in pages]
+    keys = ["/".join(parts[-KEY_PARTS:]) for parts in paths]
+    for count in range(KEY_PARTS + 1, max(map(len, paths)) + 1):
+        times = Counter(keys)
+        keys = [
+            "/".join(parts[-count:]) if times[key] > 1 else key
+            for key, parts in zip(keys, paths, strict=True)
+        ]
+    return keys
+
+
+def read_pair(
+    files: Mapping[Language, PageFile], key: str, given: ImportSources, wording: Wording
+) -> PagePair:
+    """Read the pages of one group of files, identified by `key`. Raises ImportingError."""
+    first = _first(files)
     pages = _read(files, wording)
     bases = {lang: given.addresses.get(lang, "") for lang in pages}
     addresses = {lang: _address(base, files.get(lang, first)) for lang, base in bases.items() if base}
-    return PagePair("/".join(first.path.resolve().parts[-KEY_PARTS:]), pages, addresses)
+    return PagePair(key, pages, addresses)
+
+
+def _first(files: Mapping[Language, PageFile]) -> PageFile:
+    return files.get(Language.EN) or files[Language.ZH]
 
 
 def is_named_for_questions(file: PageFile, wording: Wording) -> bool:

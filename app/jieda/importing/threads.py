@@ -8,10 +8,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 from jieda.errors import LoadingError
+from jieda.importing.outline import fence_after
 from jieda.importing.wording import Wording
 
 MAX_BYTES = 256 << 20
@@ -28,7 +30,6 @@ COMMENTS = ("comments", "notes", "comment_list")
 COMMENT_COUNT = ("comments", "user_notes_count", "comments_count")
 STATE = ("state", "status")
 CLOSED = frozenset({"closed", "merged", "progressing_done", "rejected"})
-FENCE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)^\1[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
 REFERENCE = re.compile(r"(?<![\w/#])#(\d+)\b|/issues/(\w+)")
 
 
@@ -58,14 +59,14 @@ class Thread:
 
     @property
     def quotes(self) -> bool:
-        return FENCE.search(self.text) is not None
+        return any(inside for _, inside in _divided(self.text))
 
     @property
     def logs(self) -> str:
         """Code blocks of its author; the title and the author's whole text if there are none."""
-        said = "\n".join([self.text, *(each.text for each in self.comments if each.author == self.author)])
-        quoted = "\n".join(found[2].strip("\n") for found in FENCE.finditer(said))
-        return quoted or f"{self.title}\n{said}"
+        said = [self.text, *(each.text for each in self.comments if each.author == self.author)]
+        quoted = "\n".join(line for text in said for line, inside in _divided(text) if inside)
+        return quoted.strip("\n") or "\n".join([self.title, *said])
 
     def duplicates(self) -> Iterator[str]:
         """Yield the numbers of threads that its text or comments call duplicates."""
@@ -74,6 +75,16 @@ class Thread:
             for line in text.splitlines():
                 if same.search(line):
                     yield from (found[1] or found[2] for found in REFERENCE.finditer(line))
+
+
+def _divided(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the lines without quotations and without the marks of code blocks, each with whether it is code."""
+    lines = [line for line in text.split("\n") if not line.startswith(">")]
+    for line, (before, after) in zip(
+        lines, pairwise(accumulate(lines, fence_after, initial="")), strict=True
+    ):
+        if before == after:
+            yield line, bool(after)
 
 
 def read_threads(file: Path) -> tuple[Thread, ...]:
@@ -93,13 +104,13 @@ def read_threads(file: Path) -> tuple[Thread, ...]:
 
 
 def _objects(text: str, file: Path) -> Iterator[Mapping[str, Any]]:
-    lines = [text] if text.lstrip().startswith("[") else text.splitlines()
+    lines = [text] if text.lstrip().startswith("[") else text.split("\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             value = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise LoadingError(
                 f"{file}: line {number} is not JSON, or an array over several lines"
             ) from error
@@ -154,12 +165,23 @@ def _reactions(given: Mapping[str, Any]) -> int:
     """Return the number of approving reactions, from any tracker's fields."""
     groups = given.get("reactionGroups")
     if isinstance(groups, list):
-        kind = [each for each in groups if each.get("content") not in {"THUMBS_DOWN", "CONFUSED"}]
-        return sum(int(each.get("users", {}).get("totalCount", 0)) for each in kind)
+        kind = [each for each in groups if _within(each, "content") not in {"THUMBS_DOWN", "CONFUSED"}]
+        return sum(_count(each, "users", "totalCount") for each in kind)
     said = given.get("reactions")
     if isinstance(said, dict):
-        return int(said.get("total_count", 0)) - int(said.get("-1", 0)) - int(said.get("confused", 0))
-    return int(said if isinstance(said, int) else given.get("upvotes") or 0)
+        return _count(said, "total_count") - _count(said, "-1") - _count(said, "confused")
+    return said if isinstance(said, int) else _count(given, "upvotes")
+
+
+def _count(given: object, *names: str) -> int:
+    value = _within(given, *names)
+    return value if isinstance(value, int) else 0
+
+
+def _within(given: object, *names: str) -> object:
+    for name in names:
+        given = given.get(name) if isinstance(given, dict) else None
+    return given
 
 
 def solution(thread: Thread) -> Comment | None:
@@ -168,8 +190,7 @@ def solution(thread: Thread) -> Comment | None:
     wording = Wording.load()
     found: Comment | None = None
     for place, each in enumerate(thread.comments):
-        prose = (line for line in FENCE.sub("", each.text).splitlines() if not line.startswith(">"))
-        said = "\n".join(prose).strip()
+        said = "\n".join(line for line, inside in _divided(each.text) if not inside).strip()
         if wording.unsolved.search(said) or not wording.solved.search(said):
             continue
         before: Sequence[Comment] = [one for one in thread.comments[:place] if one.author != each.author]
