@@ -1,12 +1,25 @@
-"""A thread-safe cache bounded by bytes."""
+"""Thread-safe caches bounded by bytes."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+
+LONGEST_WORD = 100
+"""Most characters of a word that is worth keeping: a corpus repeats shorter ones."""
+
+
+def cache_short(
+    entries: int, make: Callable[[str], Value], longest: int = LONGEST_WORD
+) -> Callable[[str], Value]:
+    """Return `make` with a cache of so many texts of at most `longest` characters; longer ones are made anew."""
+    cached = lru_cache(entries)(make)
+    return lambda text: cached(text) if len(text) <= longest else make(text)
 
 
 class ByteCache(Generic[Key, Value]):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from jieda.search.query.parser import Naming, without_names
 from jieda.search.rank.scoring import put_behind
 from jieda.snapshot.snapshot import Snapshot
 
@@ -45,6 +46,15 @@ def test_by_name_in_the_question_then_by_what_the_reader_works_with(two: Snapsho
     scores = [hit.score for hit in ask(two, "resume training in slime").hits]
     assert scores == sorted(scores, reverse=True)
     assert scores[1] > 0
+
+
+def test_its_name_may_be_written_in_full_width(two: Snapshot) -> None:
+    assert ask(two, "resume training：ＲＯＬＬ 报错").frameworks == ("roll",)
+
+
+def test_a_name_that_two_frameworks_share_is_left_out_once() -> None:
+    shared = [Naming("one", 0, 4), Naming("two", 0, 4)]
+    assert without_names("ROLL disk is full", shared).split() == ["disk", "is", "full"]
 
 
 def test_a_frameworks_own_entry_comes_before_what_applies_anywhere(small: MakeSnapshot) -> None:

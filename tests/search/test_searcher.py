@@ -1,9 +1,11 @@
 """What somebody who searches sees, over entries written for the purpose."""
 
 import threading
+import tracemalloc
 
 import pytest
 from jieda.search.answers import SuggestionType
+from jieda.search.snippet import MarkedTerms
 from jieda.snapshot.snapshot import Snapshot
 
 from tests.search.small import MakeSnapshot, ask, concept, error, first, found, reasons
@@ -247,6 +249,12 @@ def test_a_reason_names_a_word_as_it_was_typed(small: MakeSnapshot) -> None:
         assert reasons(first(snapshot, typed, "en")) == [("glossary", " ".join(typed.split()), "显存")]
 
 
+def test_a_reason_names_a_part_whole_where_a_typed_character_stands_for_two(small: MakeSnapshot) -> None:
+    snapshot = small(FILLERS | {"en/words": concept("Profiles", "To profile memory, wait.")})
+    for typed, part in (("pro\ufb01le_memory", "profile"), ("stra\u00dfe_memory", "memory")):
+        assert part in {text for _, text, _ in reasons(first(snapshot, typed))}, typed
+
+
 def test_hits_are_the_same_in_both_languages_and_shown_in_the_readers(small: MakeSnapshot) -> None:
     both = {
         "en/twin": concept("Zebra crossing", "English words."),
@@ -315,6 +323,7 @@ def spelled(small: MakeSnapshot) -> Snapshot:
         ("outptu", "output"),
         ("versiom", "version"),
         ("versoin of the ouptut", "version of the output"),
+        (" ".join(["garbeld"] * 6), " ".join(["garbled"] * 6)),
     ],
 )
 def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, corrected: str) -> None:
@@ -451,6 +460,26 @@ def test_signs_that_other_engines_read_as_operators_are_text(spelled: Snapshot, 
 def test_nothing_but_signs_finds_nothing(spelled: Snapshot, typed: str) -> None:
     answer = ask(spelled, typed)
     assert (answer.total, answer.hits, answer.weak, answer.suggestions) == (0, (), False, ())
+
+
+def test_what_is_half_typed_again_is_completed(small: MakeSnapshot) -> None:
+    snapshot = small(FILLERS | {"en/saved": concept("Checkpoints", "A checkpoint is saved.")})
+    assert found(snapshot, "rain che", unfinished=True)[0] == "saved"
+    assert found(snapshot, "che rain che", unfinished=True)[0] == "saved"
+
+
+def test_words_too_long_to_be_words_stay_in_no_memory(spelled: Snapshot) -> None:
+    words = [f"{'qwrtz' * 390}{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(100)]
+    tracemalloc.start()
+    try:
+        for word in words:
+            spelled.searcher.analyzer.analyze(word)
+            spelled.index.lexicon.frequency(f"x:{word}")
+            MarkedTerms.of({f"x:{word}": 1.0})
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 10 * len(words[0])
 
 
 def test_marks_above_han_characters_do_no_harm_to_a_search(small: MakeSnapshot) -> None:

@@ -1,8 +1,11 @@
 """Completion while typing."""
 
+from dataclasses import replace
+
 import pytest
 from jieda.entry import Language
 from jieda.search.answers import CompletionType, SearchRequest
+from jieda.search.completion import CompletionCandidate, entry_candidates
 from jieda.snapshot.snapshot import Snapshot
 
 from tests.search.small import MakeSnapshot, concept
@@ -44,6 +47,12 @@ def test_what_starts_with_the_text_comes_before_what_has_it_inside(typed: Snapsh
     assert complete(typed, "opped")[0] == ("Resume a stopped training", TITLE)
 
 
+def test_a_word_counts_from_its_start_wherever_it_stands_in_another_before(small: MakeSnapshot) -> None:
+    inside, start = "Upload then download a file", "Preload the model and load weights"
+    snapshot = small({"en/inside": concept(inside), "en/start": concept(start)})
+    assert complete(snapshot, "load") == [(start, TITLE), (inside, TITLE)]
+
+
 @pytest.mark.parametrize("half", ["显", "显存", "显存不", "显存不足怎", "顯存不", "显存不足怎么办"])
 def test_a_half_typed_chinese_question_is_completed(typed: Snapshot, half: str) -> None:
     assert ("显存不足怎么办", TITLE) in complete(typed, half, "zh")
@@ -75,6 +84,18 @@ def test_a_half_typed_flag_is_completed_under_any_separator(typed: Snapshot, hal
 def test_an_identifier_is_offered_without_what_stands_around_it(typed: Snapshot) -> None:
     assert complete(typed, "max_tok") == [("max_tokens_per_gpu", IDENTIFIER)]
     assert complete(typed, "resume_f") == [("resume_from", IDENTIFIER)]
+
+
+@pytest.mark.parametrize("long", ["a-", "A", "-", "x.y"])
+def test_identifiers_are_found_in_code_of_any_length(shipped: Snapshot, long: str) -> None:
+    entry = next(iter(shipped.library.entries.values()))
+    (lang, edition), *_ = entry.editions.items()
+
+    def read(size: int) -> list[CompletionCandidate]:
+        code = "".join(character * size for character in long)
+        return [*entry_candidates(replace(entry, editions={lang: replace(edition, code=(code,))}))]
+
+    assert_linear(read, 250)
 
 
 def test_an_identifier_of_both_editions_is_offered_once(typed: Snapshot) -> None:

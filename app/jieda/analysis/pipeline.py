@@ -24,11 +24,12 @@ from jieda.analysis.token import (
     word_spans,
 )
 from jieda.analysis.words import ChineseTokenizer, Stemmer, chinese_dictionary, english_words, fold_text
+from jieda.byte_cache import LONGEST_WORD, cache_short
 from jieda.han import has_han
 from jieda.taxonomy import GlossaryGroup
 
-CACHED_WORDS, LONGEST_CACHED = 16_384, 100
-"""Entries of the cache of words and pieces of code, and their longest length: a corpus repeats them."""
+CACHED_WORDS = 16_384
+"""Entries of the cache of words and pieces of code."""
 
 CACHED_TEXTS, LONGEST_TEXT = 128, 400
 """Entries of the cache of analyses, and their longest text: diagnosis analyzes the same texts as the index."""
@@ -48,12 +49,12 @@ class Analyzer:
     def __init__(self, dictionary: Iterable[str] = ()) -> None:
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
-        self._cached_word = lru_cache(CACHED_WORDS)(self._split_word)
-        self._cached = lru_cache(CACHED_TEXTS)(self._analyze)
+        self._split_cached = cache_short(CACHED_WORDS, self._split_word)
+        self._analyze_cached = cache_short(CACHED_TEXTS, self._analyze, LONGEST_TEXT)
 
     def analyze(self, text: str) -> Analysis:
         """Return tokens and atoms of any `text`, in time linear in its length."""
-        return self._cached(text) if len(text) <= LONGEST_TEXT else self._analyze(text)
+        return self._analyze_cached(text)
 
     def key(self, text: str) -> str:
         """Return a key that is equal for texts that differ only in case, width, script, spacing or punctuation."""
@@ -96,7 +97,7 @@ class Analyzer:
 
     def _split_han(self, text: str) -> Parts:
         words = [*self._chinese.words(text)]
-        of_grams, spans = (_cached_gram_offsets if len(text) <= LONGEST_CACHED else _gram_offsets)(len(text))
+        of_grams, spans = (_cached_gram_offsets if len(text) <= LONGEST_WORD else _gram_offsets)(len(text))
         grams = [""] * (2 * len(text) - 1)
         grams[::2] = text
         grams[1::2] = map(add, text, text[1:])
@@ -106,9 +107,6 @@ class Analyzer:
         characters = tuple(text)
         terms = terms_of(texts, kinds)
         return Parts(RunKind.HAN, texts, kinds, terms, offsets, characters, characters, spans)
-
-    def _split_cached(self, text: str) -> Parts:
-        return self._cached_word(text) if len(text) <= LONGEST_CACHED else self._split_word(text)
 
     def _split_word(self, text: str) -> Parts:
         folded = text.casefold()
@@ -144,7 +142,7 @@ class Analyzer:
 # All words, and all short Han runs, of one length share these tuples: a process holds them once.
 
 
-@lru_cache(LONGEST_CACHED)
+@lru_cache(LONGEST_WORD)
 def _word_offsets(length: int) -> tuple[Offsets, Spans]:
     """Return the offsets of the two tokens of a word, and the span of its one atom."""
     return (0, length, 0, length), ((0, length),)
@@ -157,7 +155,7 @@ def _gram_offsets(length: int) -> tuple[Offsets, Spans]:
     return (*chain.from_iterable(pairs), length - 1, length), spans
 
 
-_cached_gram_offsets = lru_cache(LONGEST_CACHED)(_gram_offsets)
+_cached_gram_offsets = lru_cache(LONGEST_WORD)(_gram_offsets)
 
 
 class Mention(NamedTuple):
@@ -210,7 +208,7 @@ class Glossary:
         """`members`: from `glossary_members` with the same arguments, if they are known already."""
         self.groups = tuple(groups)
         self._analyzer = analyzer
-        self._cached = lru_cache(CACHED_TEXTS)(self._read)
+        self._read_cached = cache_short(CACHED_TEXTS, self._read, LONGEST_TEXT)
         self._root = _GlossaryNode()
         for member in members or glossary_members(self.groups, analyzer):
             self._add(member)
@@ -226,7 +224,7 @@ class Glossary:
 
     def read(self, text: str) -> GlossedText:
         """Analyze `text` as for the index."""
-        return self._cached(text) if len(text) <= LONGEST_TEXT else self._read(text)
+        return self._read_cached(text)
 
     def _read(self, text: str) -> GlossedText:
         analysis = self._analyzer.analyze(text)

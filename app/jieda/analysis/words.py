@@ -13,7 +13,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import chain
 from math import inf, log
 from pathlib import Path
@@ -21,6 +21,8 @@ from pathlib import Path
 import jieba
 import snowballstemmer
 import spellchecker
+
+from jieda.byte_cache import cache_short
 
 
 def _lines_of(name: str) -> list[str]:
@@ -122,7 +124,7 @@ class Stemmer:
         self._stemmer = snowballstemmer.stemmer("english")
         # The stemmer stores the current word in itself; two threads at once would get each other's.
         self._lock = threading.Lock()
-        self.stem = lru_cache(maxsize=65_536)(self._stem)
+        self.stem = cache_short(65_536, self._stem)
 
     def _stem(self, word: str) -> str:
         with self._lock:

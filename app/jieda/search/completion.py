@@ -27,9 +27,12 @@ from jieda.search.answers import Completion, CompletionType
 from jieda.search.index.array_file import LAST, Array, Strings, encoded, narrow, string_arrays
 from jieda.taxonomy import FACETS, GlossaryGroup, Taxonomy, facet_values
 
-IDENTIFIER = re.compile(
-    r"-{0,2}[A-Za-z_][\w.\-]*(?:[_.\-]|[a-z][A-Z])[\w.\-]*\w|--[A-Za-z][\w\-]+|[A-Z][A-Z0-9_]{3,}"
-)
+NAME = re.compile(r"-{0,2}[A-Za-z_][\w.\-]*+")
+"""What may be an identifier. Whether it is one is asked apart, because code may be a long line of letters or dashes."""
+JOINED = re.compile(r"[_.\-]|[a-z][A-Z]")
+"""Stands inside of an identifier of several words."""
+ALONE = re.compile(r"--[A-Za-z][\w\-]+|[A-Z][A-Z0-9_]{3,}")
+"""An identifier of one word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,15 @@ def entry_candidates(entry: Entry) -> Iterator[CompletionCandidate]:
     for lang, edition in entry.editions.items():
         yield CompletionCandidate(Completion(edition.title, CompletionType.TITLE, entry.id), lang)
         for code in edition.code:
-            for match in IDENTIFIER.finditer(code):
-                yield CompletionCandidate(Completion(match.group(), CompletionType.IDENTIFIER), None)
+            for name in _identifiers(code):
+                yield CompletionCandidate(Completion(name, CompletionType.IDENTIFIER), None)
+
+
+def _identifiers(code: str) -> Iterator[str]:
+    for found in NAME.finditer(code):
+        name = found.group().rstrip(".-")
+        inner = len(name) - len(name.lstrip("-")) + 1
+        yield from [name] if JOINED.search(name, inner, len(name) - 1) else ALONE.findall(name)
 
 
 def tag_candidates(entries: Iterable[Entry | Summary], taxonomy: Taxonomy) -> Iterator[CompletionCandidate]:
@@ -232,4 +242,8 @@ def _place(typed: str, text: str) -> int | None:
         return None
     if at == 0:
         return WHOLE if len(typed) == len(text) else PREFIX
-    return WORD_PREFIX if WORD_STARTS.match(text, at) else INNER
+    while at >= 0:
+        if WORD_STARTS.match(text, at):
+            return WORD_PREFIX
+        at = text.find(typed, at + 1)
+    return INNER

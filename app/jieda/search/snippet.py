@@ -14,7 +14,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain, takewhile
 from string import ascii_letters, digits
 from typing import Any
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 
 from jieda.analysis.pipeline import Glossary
 from jieda.analysis.token import Piece
-from jieda.byte_cache import ByteCache
+from jieda.byte_cache import ByteCache, cache_short
 from jieda.entry import Edition, Language, Section
 from jieda.han import EAST_ASIAN
 from jieda.search.answers import Snippet, Span
@@ -96,10 +95,12 @@ def _digests(terms: Iterable[str]) -> NDArray[np.uint64]:
     return np.frombuffer(b"".join(map(_digest, terms)), "<u8")
 
 
-@lru_cache(KEPT)
-def _digest(term: str) -> bytes:
+def _make_digest(term: str) -> bytes:
     # A query may hold half of a surrogate pair.
     return hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=DIGEST_SIZE).digest()
+
+
+_digest = cache_short(KEPT, _make_digest)
 
 
 ROOM = 32 << 20

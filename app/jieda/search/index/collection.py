@@ -12,6 +12,7 @@ from itertools import groupby
 
 import numpy as np
 
+from jieda.byte_cache import cache_short
 from jieda.entry import Language
 from jieda.errors import IndexUnreadable
 from jieda.search.index.array_file import Array
@@ -250,7 +251,7 @@ class EmbeddedLexicon:
     def __init__(self, collection: Collection, vectors: WordVectors | None) -> None:
         self._collection = collection
         self.vectors = vectors
-        self.frequency = lru_cache(KNOWN_TERMS)(self._frequency)
+        self.frequency = cache_short(KNOWN_TERMS, self._frequency)
         self._are_held = lru_cache(len(collection.segments))(self._are_terms_held)
 
     def vocabulary(self, prefix: str) -> Sequence[str]:

@@ -102,7 +102,7 @@ def make_pool(collection: Collection, weighting: Weighting, variants: Variants) 
     frequencies = np.bincount(rows.documents, rows.amounts, len(collection))
     found = np.flatnonzero(frequencies)
     postings = Postings(found, frequencies[found] / (weighting.k1 + frequencies[found]), len(found))
-    size = postings.documents.nbytes + postings.saturation.nbytes + 1024
+    size = postings.documents.nbytes + postings.saturation.nbytes + sum(map(len, terms)) + 1024
     if len(rows.documents) <= MOST_ROWS:
         kept = rows.ordered()
         return Pool(terms, postings, lambda _: kept, size + kept.size)

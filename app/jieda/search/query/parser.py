@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import Analysis, TokenKind
+from jieda.analysis.words import fold_text
 from jieda.content.library import Library
 from jieda.han import has_han
 from jieda.search.index.document import separators_of, span_keys
@@ -49,7 +50,8 @@ class FrameworkNames:
         """Maps a folded name to the frameworks of that name and the spelling of each."""
         for tag in library.taxonomy.framework.values():
             for name in filter(None, (*tag.name.values(), tag.id)):
-                self._owners.setdefault(name.casefold(), {}).setdefault(tag.id, name)
+                plain = analyzer.plain(name)
+                self._owners.setdefault(plain.casefold(), {}).setdefault(tag.id, plain)
         longest_first = "|".join(map(re.escape, sorted(self._owners, key=len, reverse=True)))
         self._names = re.compile(
             rf"(?<![A-Za-z0-9_./-])(?:{longest_first})(?![A-Za-z0-9_/-]|\.\w)", re.IGNORECASE
@@ -59,10 +61,11 @@ class FrameworkNames:
         """Yield every mention of a framework, except inside another name, a path or an identifier."""
         if not self._owners:
             return
-        for found in self._names.finditer(text):
+        folded = fold_text(text)
+        for found in self._names.finditer(folded.text):
             for framework, name in self._owners.get(found.group().casefold(), {}).items():
                 if self._is_meant(found.group(), framework, name, text):
-                    yield Naming(framework, *found.span())
+                    yield Naming(framework, folded.starts[found.start()], folded.ends[found.end() - 1])
 
     def _is_meant(self, typed: str, framework: str, name: str, text: str) -> bool:
         """Whether a word means the framework: an English word does if it is spelled as the name is, or is in a Chinese
@@ -95,15 +98,14 @@ def weaken_names(words: Sequence[QueryWord], namings: Sequence[Naming]) -> list[
 def without_names(text: str, namings: Sequence[Naming]) -> str:
     """Return a question without the frameworks that it names, or empty if nothing else is left: titles that merely
     name the same framework are no answers."""
-    for one in sorted(set(namings), key=lambda each: -each.start):
-        text = f"{text[: one.start]} {text[one.end :]}"
+    # One name may be that of several frameworks.
+    for start, end in sorted({(one.start, one.end) for one in namings}, reverse=True):
+        text = f"{text[:start]} {text[end:]}"
     return text if re.search(r"\w", text) else ""
 
 
 SHORT_RUN = 3
 """A query of up to this many Han characters is more likely one name than several words."""
-MOST_CORRECTIONS = 4
-"""Most words that are corrected: each costs a pass over the whole vocabulary."""
 LONGEST_CORRECTED = 20
 """A query of more words is pasted text and is not corrected."""
 
@@ -163,25 +165,25 @@ class QueryParser:
         if not (verbatim or unfinished or len(words) > LONGEST_CORRECTED):
             typed, words = words, [self._substitutes.split(word) for word in words]
             split = [(word.start, word.end) for word in words if word not in typed]
-            corrections = self._corrections(analysis, split)
+            known = ((token.start, token.end) for token in self._glossary.tokens(analysis))
+            corrections = tuple(self._speller.corrections(analysis, [*split, *known]))
         joined = [*self._substitutes.joined(words)]
         substitutes = [
             *self._substitutes.synonyms(words, text, analysis),
             *joined,
             *self._substitutes.corrected(words, corrections),
-            *self._substitutes.completed(words, unfinished=unfinished and text == text.rstrip()),
+            *self._substitutes.completed(words, analysis, unfinished=unfinished and text == text.rstrip()),
             *self._substitutes.named(words),
             *(each for find in self._equivalents for each in find(words)),
         ]
-        atoms = tuple(analysis.words)
         is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
         writing = self._writing(text, analysis)
         corrected = self._speller.rewrite(text, corrections)
         query = Query(
             clauses=tuple(self._rarest([*clauses_of(words, substitutes, self._analyzer.is_word)])),
             neighbors=neighbors_of(words, analysis, joined),
-            keys=(TokenKind.KEY.term("".join(atoms)),) if atoms else (),
-            phrase=atoms,
+            keys=(TokenKind.KEY.term("".join(analysis.words)),) if analysis.words else (),
+            phrase=analysis.words,
             required=tuple(self._required(text)),
             literal=writing.is_span or is_name or _is_code(analysis) or _is_short_run(analysis),
             writing=writing,
@@ -204,16 +206,6 @@ class QueryParser:
             is_code=bool(CODE_MARKS.search(typed)) and typed.isascii(),
             has_han=has_han(self._analyzer.fold(typed)),
         )
-
-    def _corrections(self, analysis: Analysis, split: Sequence[tuple[int, int]]) -> tuple[Correction, ...]:
-        """Return corrections of words that the glossary lacks, too. `split`: spans of words that were split in two."""
-        known = [*split, *((token.start, token.end) for token in self._glossary.tokens(analysis))]
-        slips = (
-            one
-            for one in self._speller.corrections(analysis)
-            if not any(start < one.end and one.start < end for start, end in known)
-        )
-        return tuple(islice(slips, MOST_CORRECTIONS))
 
     def _required(self, text: str) -> Iterator[tuple[str, ...]]:
         """Yield the atoms of every quoted phrase of a one-line query that is neither traceback nor JSON."""

@@ -33,6 +33,9 @@ LONG = 7
 COUNTING = frozenset("〇一二三四五六七八九十百千万两几半每第")
 """Characters of counting: a character beside one is a unit, not a misspelling."""
 
+MOST_CORRECTIONS = 4
+"""Most words for which a correction is sought: each costs a pass over the whole vocabulary."""
+
 MOST_COMPLETIONS = 8
 """Most completions of a half-typed word."""
 
@@ -55,17 +58,32 @@ class Speller:
         self._vocabulary = lexicon.vocabulary
         self._is_word = analyzer.is_word
 
-    def corrections(self, analysis: Analysis) -> Iterator[Correction]:
-        """Yield a correction for every plain word that occurs nowhere but has a similar word that does."""
+    def corrections(self, analysis: Analysis, known: Sequence[tuple[int, int]]) -> Iterator[Correction]:
+        """Yield a correction, wherever it stands, for each plain word that occurs nowhere but has a similar word that
+        does. `known`: spans that are right as they are."""
+        found: dict[tuple[RunKind, str], str] = {}
+        for kind, typed, start, end in self._suspects(analysis):
+            if any(first < end and start < last for first, last in known):
+                continue
+            if (kind, typed) not in found and len(found) < MOST_CORRECTIONS:
+                found[kind, typed] = self._correct(kind, typed)
+            if word := found.get((kind, typed)):
+                yield Correction(start, end, typed, word)
+
+    def _correct(self, kind: RunKind, typed: str) -> str:
+        if kind is RunKind.HAN:
+            return self._sounding_like(typed)
+        return self._nearest(typed, is_name=kind is RunKind.CODE)
+
+    def _suspects(self, analysis: Analysis) -> Iterator[tuple[RunKind, str, int, int]]:
+        """Yield kind, text and span of each word that occurs nowhere."""
         for piece in analysis.pieces:
             if piece.kind is RunKind.HAN:
-                yield from self._han_corrections(piece)
+                yield from self._han_suspects(piece)
                 continue
             exact, whole = piece.tokens[0], next(iter(piece.of_kind(TokenKind.TERM)), None)
-            if self._misspelled(exact, whole) and (
-                word := self._nearest(exact.text, is_name=piece.kind is RunKind.CODE)
-            ):
-                yield Correction(exact.start, exact.end, exact.text, word)
+            if self._misspelled(exact, whole):
+                yield piece.kind, exact.text, exact.start, exact.end
 
     def completions(self, typed: str) -> Sequence[str]:
         """Return indexed words and identifiers that start with `typed`, shortest first."""
@@ -103,27 +121,29 @@ class Speller:
         )
         return ranked[0][-1] if ranked else ""
 
-    def _han_corrections(self, run: Piece) -> Iterator[Correction]:
-        """Correct two neighbors outside any word, one of which occurs nowhere, to the most common indexed word of two
-        characters with the other one in the same place and the same sound, since input methods err by sound."""
+    def _han_suspects(self, run: Piece) -> Iterator[tuple[RunKind, str, int, int]]:
+        """Yield the pairs of neighbors outside any word of which exactly one occurs anywhere."""
         in_words = {at for word in run.of_kind(TokenKind.TERM) for at in range(word.start, word.end)}
         for left, right in pairwise(run.atoms):
             typed = left.text + right.text
             if left.start in in_words or right.start in in_words or COUNTING.intersection(typed):
                 continue
-            if near := self._sounding_like(typed):
-                word = max(near, key=lambda w: (self._frequency(TokenKind.TERM.term(w)), w))
-                yield Correction(left.start, right.end, typed, word)
+            if self._occurs(left.text) != self._occurs(right.text):
+                yield run.kind, typed, left.start, right.end
 
-    def _sounding_like(self, typed: str) -> list[str]:
-        """Return indexed words that sound like two characters and keep the only one that occurs anywhere."""
-        known = [bool(self._frequency(TokenKind.GRAM.term(character))) for character in typed]
-        if known.count(True) != 1:
-            return []
-        place = known.index(True)
-        others = homophones(typed[1 - place])
-        near = (typed[0] + other if place == 0 else other + typed[1] for other in others)
-        return [word for word in near if self._frequency(TokenKind.TERM.term(word))]
+    def _occurs(self, character: str) -> bool:
+        return self._frequency(TokenKind.GRAM.term(character)) > 0
+
+    def _sounding_like(self, typed: str) -> str:
+        """Return the most common indexed word of two characters with the one that occurs in the same place and the
+        same sound, since input methods err by sound."""
+        left, right = typed[0], typed[1]
+        if self._occurs(left):
+            near = [left + other for other in homophones(right)]
+        else:
+            near = [other + right for other in homophones(left)]
+        words = [(held, word) for word in near if (held := self._frequency(TokenKind.TERM.term(word)))]
+        return max(words, default=(0, ""))[-1]
 
     @staticmethod
     def rewrite(text: str, corrections: Sequence[Correction]) -> str:
@@ -235,15 +255,20 @@ class Substitutes:
                 term = WeightedTerm(index_terms(self._analyzer.analyze(correction.word)), correction.word)
                 yield Substitute(covered[0], covered[-1], term, *TYPO, MatchKind.TYPO)
 
-    def completed(self, words: Sequence[QueryWord], *, unfinished: bool) -> Iterator[Substitute]:
+    def completed(
+        self, words: Sequence[QueryWord], analysis: Analysis, *, unfinished: bool
+    ) -> Iterator[Substitute]:
         """Yield completions of the last word, if it is `unfinished` or occurs nowhere as it is."""
-        if not words or len(words[-1].text) < SHORTEST_COMPLETED or is_han(words[-1].text):
+        typed = analysis.pieces[-1].tokens[0].text if analysis.pieces else ""
+        if len(typed) < SHORTEST_COMPLETED or is_han(typed):
             return
-        if not unfinished and self._occurs(words[-1]):
+        # A word that is repeated stands at its first place.
+        number = next(number for number, word in enumerate(words) if word.text == typed)
+        if not unfinished and self._occurs(words[number]):
             return
-        for completed in self._speller.completions(words[-1].text):
+        for completed in self._speller.completions(typed):
             term = WeightedTerm((TokenKind.EXACT.term(completed),), completed)
-            yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, MatchKind.COMPLETED)
+            yield Substitute(number, number, term, *COMPLETED, MatchKind.COMPLETED)
 
     def named(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
         """Yield names for `doSomething` typed without its capitals and `multi-line` without its hyphen: names are

@@ -239,10 +239,8 @@ def _code_word(piece: Piece, parts: Sequence[Token], number_weight: float) -> Qu
         alternatives.append(Alternative(tuple(names[1:]), *weights.CODE_NAMES, source=MatchKind.IDENTIFIER))
     if words:
         terms = [
-            WeightedTerm(
-                (TokenKind.TERM.term(t.text), t.term), _typed(t, exact), min(weight, _part_weight(t, value))
-            )
-            for t in words
+            WeightedTerm((TokenKind.TERM.term(t.text), t.term), typed, min(weight, _part_weight(t, value)))
+            for t, typed in zip(words, piece.parts.words, strict=True)
         ]
         alternatives.append(Alternative(tuple(terms), *weights.CODE_WORDS))
     stem = JOINED_STEMS.join(word.text for word in words)
@@ -253,11 +251,6 @@ def _part_weight(part: Token, value: int) -> float:
     """Return the weight of a part of a piece of code: a name decides; its value, which begins at offset `value`, or a
     number beside it only confirms; a version counts as a name."""
     return weights.VALUE_WEIGHT if part.start >= value or part.text.isdecimal() else 1.0
-
-
-def _typed(part: Token, exact: Token) -> str:
-    """Return the part as typed if folding kept lengths, otherwise its stem."""
-    return exact.text[part.start - exact.start : part.end - exact.start] or part.text
 
 
 Grams = Mapping[tuple[int, int], Token]
