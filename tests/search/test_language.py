@@ -30,6 +30,7 @@ OPERATORS = {
     'memory -"out of memory"': ['-"out of memory"'],
     "memory NOT host": ["NOT host"],
     "memory NOT framework:roll": ["NOT framework:roll"],
+    "memory NOT hos*": ["NOT hos*"],
     "memory OR 显存": ["memory OR 显存"],
     "framework:slime OR framework:roll": ["framework:slime OR framework:roll"],
     "mem*": ["mem*"],
@@ -56,6 +57,7 @@ TEXT = [
     "tar -xzf model.tar",
     "python train.py -memory",
     "const char* memory",
+    "memory NOT int*",
     "int*",
     "either this or that and more",
     "TRUE OR FALSE ON ERROR",
@@ -159,6 +161,9 @@ def test_what_is_excluded_is_in_no_hit(shipped: Snapshot) -> None:
     assert len(without) < len(everything)
     assert not [one.id for one in without if " host " in said(one)]
     assert [one.id for one in without] == [one.id for one in entries(shipped, "memory NOT host")]
+    beginning = [one.id for one in entries(shipped, "memory NOT hos*")]
+    assert beginning == [one.id for one in entries(shipped, "memory -hos*")]
+    assert set(beginning) <= {one.id for one in without}
 
 
 def test_titles_beginnings_and_days_are_conditions(shipped: Snapshot) -> None:
@@ -182,6 +187,10 @@ def test_a_value_that_does_not_exist_is_answered_with_the_nearest(shipped: Snaps
     assert answer.operators == ()
     offered = [one.query for one in answer.suggestions if one.type is SuggestionType.SPELLING]
     assert offered == ["memory framework:slime"]
+    answer = found(shipped, "framework:roll topic:memori disk")
+    assert [one.text for one in answer.operators] == ["framework:roll"]
+    offered = [one.query for one in answer.suggestions if one.type is SuggestionType.SPELLING]
+    assert offered == ["framework:roll topic:memory disk"]
 
 
 def test_a_correction_keeps_the_operators(shipped: Snapshot) -> None:

@@ -18,6 +18,7 @@ from jieda.snapshot.snapshot import Snapshot, analyzers_of
 from bench.made import build_snapshot
 from tests.search.small import ask, concept, files_of, first, found
 from tests.support import small_content
+from tests.support.cost import assert_linear
 
 LINES = """\
 # A small dictionary, written for these tests.
@@ -99,6 +100,18 @@ def test_the_word_that_the_entry_has_is_the_reason_and_is_marked(translating: Sn
     hit = first(translating, "检查点", "zh")
     assert hit.reasons == (Reason(ReasonType.GLOSSARY, "检查点", "checkpoint"),)
     assert "<mark>checkpoint</mark>" in hit.snippet.html
+
+
+@pytest.mark.parametrize("query", ["free disk in zorblax_frobnicate", "磁盘 wandb"])
+def test_a_name_that_no_entry_has_makes_an_answer_weak_with_a_dictionary_too(
+    translating: Snapshot, plain: Snapshot, query: str
+) -> None:
+    assert ask(plain, query).weak
+    assert ask(translating, query).weak
+
+
+def test_a_run_without_words_is_translated_in_linear_time(translating: Snapshot) -> None:
+    assert_linear(lambda size: ask(translating, "".join(chr(0x3400 + at) for at in range(size))), 150)
 
 
 def test_an_expression_is_translated_whole(translating: Snapshot) -> None:

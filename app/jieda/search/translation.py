@@ -75,8 +75,9 @@ LONGEST_MEANING = 4
 """Most content words of a meaning; longer ones explain the word rather than translate it."""
 
 CHINESE, ENGLISH = "chinese", "english"
-RANK, OTHER = range(2)
-"""Columns: the rank of a meaning among those of its word, and the number of the string in the other table."""
+OTHER = 1
+"""The column with the number of the string in the other table; the first has the rank of a meaning among those of its
+word, by which rows are sorted."""
 
 Stems = tuple[str, ...]
 """The stems of the content words of an English phrase."""

@@ -119,10 +119,10 @@ JOINED = (1.5, 1.0)
 TYPO = (0.45, 0.8)
 """A correction: not at all: 1 lost; as much as the word: nothing lost."""
 TRANSLATED = (0.9, 0.9)
-"""A translation by the dictionary, in entries that lack the query's language, before `scoring.weighed` scales it by the
-share that the query's own words leave open. With half of a reading set's entries in each language, right first of those
-in the asker's language and of the others: .943, .473; with 1: .941, .498; with 0.75: .944, .417; without a dictionary:
-.948, .050."""
+"""A translation by the dictionary, in entries that lack the query's language, before `scoring.weigh_translations`
+scales it by the share that the query's own words leave open. With half of a reading set's entries in each language,
+right first of those in the asker's language and of the others: .943, .473; with 1: .941, .498; with 0.75: .944, .417;
+without a dictionary: .948, .050."""
 SIMILAR = (0.6, 0.6)
 """Words that mean nearly the same, where some entry lacks the query's language; scaled like a translation."""
 SIMILAR_FROM, SIMILAR_WORDS = 0.62, 3
@@ -224,7 +224,7 @@ BEHIND = 0.999
 #     UNRELATED 0.1                          991       912         959 948     764    945    761    940
 #     UNRELATED 0.3                          991       912         959 948     764    940    762    937
 #     16 documents looked at (likeness.py)   991       912         959 948     761    937    759    938
-#     GIST 0.3, and of what is said (sayings.py)
+#     GIST 0.3, and of what is said (index/document.py)
 #       nothing by itself, pairs instead     989       912         956 945     746    930    730    926
 #       clauses by themselves only           989       906         957 945     738    934    743    942
 #       clauses behind the title as well     991       908         956 946     762    946    767    942

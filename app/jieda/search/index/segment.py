@@ -101,17 +101,10 @@ class Segment:
         return lacking
 
     def terms_held(self, live: Array) -> Array:
-        """Return the mask of the terms that some live document holds."""
-        held: Array = self.term_frequencies(live) > 0
-        return held
-
-    def term_frequencies(self, live: Array) -> Array:
-        """Count the live documents of each term; `live` is true for each document that counts."""
-        documents, starts = self.terms.columns[0], self.terms.starts[:-1].astype(np.int64)
-        first = np.ones(len(documents), dtype=np.bool_)
-        first[1:] = documents[1:] != documents[:-1]
-        first[starts] = True
-        return np.add.reduceat((first & live[documents]).astype(np.int64), starts) if len(starts) else starts
+        """Return the mask of the terms that some live document holds; `live` is true for each document that counts."""
+        starts = self.terms.starts[:-1].astype(np.int64)
+        held: Array = live[self.terms.columns[0]]
+        return np.logical_or.reduceat(held, starts) if len(starts) else held[:0]
 
 
 MANIFEST = "index.json"

@@ -24,7 +24,7 @@ from jieda.search.translation import Dictionary
 from jieda.search.weights import SIMILAR, SIMILAR_FROM, SIMILAR_WORDS, TRANSLATED
 
 LONGEST = 4
-"""Most neighbors that are looked up as one expression."""
+"""Most neighbors that are looked up as one expression, and most characters of a word inside a longer one."""
 MOST = 16
 """Most translations of a word: usual meanings come first, later ones are seldom meant."""
 
@@ -87,7 +87,7 @@ class QueryTranslator:
     def _english_of_parts(self, word: str) -> Iterator[str]:
         """Yield the translations of the shorter words inside a word that the dictionary lacks."""
         for start in range(len(word)):
-            for end in range(start + 2, len(word) + 1):
+            for end in range(start + 2, min(start + LONGEST, len(word)) + 1):
                 yield from self._english(word[start:end])
 
     def _english(self, word: str) -> list[str]:

@@ -162,20 +162,17 @@ def weigh_translations(clauses: Sequence[Clause], scorer: QueryScorer) -> Sequen
     if not any(_is_translation(way) for clause in clauses for way in clause.alternatives[1:]):
         return clauses
     as_asked = [
-        Clause(tuple(way for way in clause.alternatives if not _is_translation(way))) for clause in clauses
-    ]
-    left_open = max(LEAST_OPEN, 1 - float(scorer.combine(as_asked).coverage.max(initial=0.0)))
-    return [
-        Clause(
-            tuple(
-                replace(way, weight=way.weight * left_open, cover=way.cover * left_open)
-                if _is_translation(way)
-                else way
-                for way in clause.alternatives
-            )
-        )
+        replace(clause, alternatives=tuple(way for way in clause.alternatives if not _is_translation(way)))
         for clause in clauses
     ]
+    left_open = max(LEAST_OPEN, 1 - float(scorer.combine(as_asked).coverage.max(initial=0.0)))
+
+    def weighed(way: Alternative) -> Alternative:
+        if not _is_translation(way):
+            return way
+        return replace(way, weight=way.weight * left_open, cover=way.cover * left_open)
+
+    return [replace(clause, alternatives=tuple(map(weighed, clause.alternatives))) for clause in clauses]
 
 
 OPEN = frozenset({MatchKind.TRANSLATION, MatchKind.SIMILAR})

@@ -85,8 +85,8 @@ class OperatorPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TypedQuery:
-    """A query with operators. `free` is the text to rank by, `within` the documents admitted; None if there is only
-    `nearest`: the query with existing values in place of an unknown one."""
+    """A query with operators. `free` is the text to rank by, `within` the documents admitted, `nearest` the query with
+    existing values in place of an unknown one. Where there is only that, `within` is None."""
 
     free: str
     within: AdmittedDocuments | None = None
@@ -146,7 +146,8 @@ class QueryLanguage:
             Operator(text[one.start : one.end], " ".join((text[: one.start] + text[one.end :]).split()))
             for one in parts
         )
-        return TypedQuery(" ".join(word for _, word in sorted(free)), within, operators)
+        nearest = tuple(self._suggest_values(text, words))
+        return TypedQuery(" ".join(word for _, word in sorted(free)), within, operators, nearest)
 
     @cached_property
     def _recency(self) -> Scores:
@@ -236,7 +237,7 @@ class QueryLanguage:
         found = dict(parts)
         for number, (left, right) in enumerate(pairwise(chunks)):
             behind = found.get(number + 1)
-            if left.group() == "NOT" and number and self._excludes(chunks, number):
+            if left.group() == "NOT" and number and self._excludes(chunks, found, number):
                 asked = behind.asked if behind else self._phrase(WHOLE, right.group())
                 if asked and not (behind and behind.excludes):
                     found[number] = found[number + 1] = OperatorPart(
@@ -252,12 +253,15 @@ class QueryLanguage:
                         found[each] = whole
         return found
 
-    def _excludes(self, chunks: Sequence[re.Match[str]], number: int) -> bool:
+    def _excludes(
+        self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart], number: int
+    ) -> bool:
         """Whether NOT at a place excludes the next word: messages use NOT as well."""
         before, behind = chunks[number - 1].group(), chunks[number + 1].group()
         word = behind.casefold()
         says = _is_operand(behind) and not (word in STATES or word.endswith("ed") or behind.isupper())
-        return not is_function_word(before.casefold()) and (says or FIELD.fullmatch(behind) is not None)
+        is_operator = number + 1 in parts or FIELD.fullmatch(behind) is not None
+        return not is_function_word(before.casefold()) and (says or is_operator)
 
     def _operand(
         self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart], number: int
