@@ -75,6 +75,13 @@ def test_a_healthy_log_brings_no_sure_entry(lines: list[str], diagnoser: Diagnos
     assert answer.verdict is (Verdict.POSSIBLE if answer.matches else Verdict.NO_ERROR)
 
 
+@pytest.mark.parametrize("level", ["ERROR", "\x1b[31mERROR\x1b[0m", "[31mERROR[0m"])
+def test_a_line_of_an_errors_level_in_any_color_is_a_sign_of_one(level: str, diagnoser: Diagnoser) -> None:
+    fine = [f"2025-01-31 10:20:30 INFO turn {number} done" for number in range(1000)]
+    log = "\n".join([*fine[:500], f"2025-01-31 10:20:30 {level} worker gave up", *fine[500:]])
+    assert diagnoser.diagnose(log, Language.EN).verdict is Verdict.UNKNOWN
+
+
 def test_the_same_log_with_nan_in_it_is_told_by_that(diagnoser: Diagnoser) -> None:
     log = "\n".join([*SETTINGS, *map(iteration, range(1, 240)), iteration(240, "nan", 1)])
     assert answers(diagnoser, log)[0][0] == "slime/grad-nan-inf"

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from jieda.usecases.secrets import MASK, SECRETS, masked
+from jieda.log.lines import MASK
+from jieda.usecases.secrets import SECRETS, masked
 
 from tests.support.cost import assert_linear
 from tests.support.server import ROOT
@@ -172,6 +173,31 @@ def test_a_log_is_matched_as_it_is_and_shown_without_its_secrets(client: httpx.C
     # The page shows the paste again, for its owner to change; what it found in it is masked there as well.
     page = client.post("/en/diagnose", data={"text": log}).text
     assert page.count("hunter2") == log.count("hunter2")
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "训练跑到一半，总是在同一台机器上挂掉，重试还是挂在那台\n{}",
+        "{}Traceback (most recent call last):\nFrobError: no gear\n",
+    ],
+    ids=["an entry fits", "no entry fits"],
+)
+@pytest.mark.parametrize("prefix", ["", "2026-03-02 08:11:07 "])
+def test_no_line_of_a_private_key_is_shown_or_left_in_a_cached_page(
+    above: str, prefix: str, client: httpx.Client
+) -> None:
+    lines = [
+        "-----BEGIN PRIVATE KEY-----",
+        "MIIEvQIBADANBgkqh",
+        "AgEAAoIBAQC7VJTU",
+        "-----END PRIVATE KEY-----",
+    ]
+    log = above.format("".join(f"{prefix}{line}\n" for line in lines))
+    page = client.post("/en/diagnose", data={"text": log}, headers={"Accept": "text/html,*/*"})
+    assert page.headers["cache-control"] == "private, no-cache"
+    for answer in (page, client.post("/api/v1/diagnose", json={"text": log})):
+        assert not [line for line in lines[1:3] if line in answer.text]
 
 
 def samples() -> list[Path]:

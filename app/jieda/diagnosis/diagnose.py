@@ -88,12 +88,13 @@ class Diagnoser:
         asks = () if origin.known else self._asks(best)
         if asks:
             best = [replace(each, confidence=Confidence.POSSIBLE) for each in best]
+        text = strip_codes(text)
         raw = physical_lines(text)
         matches = _sort_by_version(
             text, (self._match(each, parsed, raw, lang) for each in best), self._packages
         )
         near = () if matches else tuple(self._near(each, lang) for each in scores.nearest(self._is_near))
-        elsewhere = self._cause_elsewhere(text, parsed, lang)
+        elsewhere = self._cause_elsewhere(raw, parsed, lang)
         troubled = shown.troubled or elsewhere is not None or self._levels.tell_of_error(text)
         verdict = _verdict(matches, near, troubled=troubled)
         return Diagnosis(
@@ -158,14 +159,15 @@ class Diagnoser:
         numbers = {n for one in islice(roots, 1) for n in (one.line, *(frame.number for frame in one.frames))}
         return frozenset(index for index, number in enumerate(parsed.numbers) if number in numbers)
 
-    def _cause_elsewhere(self, text: str, parsed: ParsedLog, lang: Language) -> CauseElsewhere | None:
+    def _cause_elsewhere(
+        self, raw: Sequence[str], parsed: ParsedLog, lang: Language
+    ) -> CauseElsewhere | None:
         """Return where the cause is if only wrappers and reports tell of a failure in the log; None otherwise."""
         reports = self.known.knowledge.failures.reports
         lines = [(compile_signature_line(line), each) for each in reports for line in each.lines]
-        raw = physical_lines(strip_codes(text))
-        for one in parsed.raised:
-            reported = any(line.matches(raw[one.line - 1]) for line, _ in lines)
-            if one.name not in self.formats.wrappers and not reported:
+        # Each line once, however many failures it tells of.
+        for number in {one.line for one in parsed.raised if one.name not in self.formats.wrappers}:
+            if not any(line.matches(raw[number - 1]) for line, _ in lines):
                 return None
         # Normalized only now: most logs have a failure of their own.
         text = normalize("\n".join(raw))
@@ -231,9 +233,9 @@ def _verdict(matches: Sequence[Match], near: Sequence[Near], *, troubled: bool) 
     return Verdict.NEAR if near else Verdict.UNKNOWN
 
 
-def _around(raw: str, highlights: Iterable[str]) -> str:
-    """Return the line as pasted, cut to SHOWN_LINE characters around the first of the `highlights` parts."""
-    line = strip_codes(raw).rstrip("\r").expandtabs(4)
+def _around(line: str, highlights: Iterable[str]) -> str:
+    """Return the line, cut to SHOWN_LINE characters around the first of the `highlights` parts."""
+    line = line.rstrip("\r").expandtabs(4)
     if len(line) <= SHOWN_LINE:
         return line
     at = next((at for part in highlights if (at := line.find(part[:SHOWN_LINE])) >= 0), 0)

@@ -25,7 +25,17 @@ _ANSI_REMAINS = re.compile(r"(?:␛|\^\[|\\x1b|\\u001b|\\033)?\[\d{1,3}(?:;\d{1,
 # Entities that issue trackers and chats put in place of characters reserved in HTML.
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&"}
 _ENTITY = re.compile("|".join(_ENTITIES))
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff]")
+# Lone surrogates, which no answer could be encoded with, come from escapes in JSON.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff\ud800-\udfff]")
+PRIVATE_KEY = (
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"(?P<secret>(?:[^-]++|-(?!----))++(?=-----END)|(?:\s{1,99}[A-Za-z0-9+/=]{16,})+)"
+)
+"""A private key in lines, perhaps without its end. Each line is secret by itself, so none is read."""
+_PRIVATE_KEY = re.compile(PRIVATE_KEY)
+_REST_OF_LINE = re.compile(r"[^\r\n]+")
+MASK = "***"
+"""Replaces a secret of any length."""
 _TQDM = re.compile(r"\d%\|[^|]{0,400}\|")
 _DECORATION = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "^~`│╭╰╮╯─=*_-"
 _AFTER = " \t│"
@@ -76,14 +86,20 @@ def physical_lines(text: str) -> list[str]:
 
 
 def strip_codes(text: str) -> str:
-    """Return `text` without terminal codes and control characters, and with HTML entities decoded; line ends stay."""
+    """Return `text` without terminal codes, control characters and private keys, and with HTML entities decoded; line
+    ends stay."""
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if "[0m" in text:
         text = _ANSI_REMAINS.sub("", text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: _ENTITIES[found[0]], text)
-    return _CONTROL.sub("", text)
+    text = _CONTROL.sub("", text)
+    return _PRIVATE_KEY.sub(_without_key, text) if "PRIVATE KEY-----" in text else text
+
+
+def _without_key(found: re.Match[str]) -> str:
+    return found[0].removesuffix(found["secret"]) + _REST_OF_LINE.sub(MASK, found["secret"])
 
 
 def fold(text: str, formats: Formats) -> FoldedLog:

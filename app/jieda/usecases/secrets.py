@@ -1,14 +1,12 @@
-"""Masks secrets in text from logs: tokens, keys and passwords. A log is matched as it was pasted; only answers are
-masked, because people copy them into chats and issues."""
+"""Masks secrets in text from logs: tokens, keys and passwords. A log is matched as it was pasted, but for the
+lines of private keys; only answers are masked, because people copy them into chats and issues."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from jieda.diagnosis.answers import Diagnosis
-
-MASK = "***"
-"""Replaces a secret of any length."""
+from jieda.log.lines import MASK, PRIVATE_KEY
 
 _OPENED = r"""\\*["']?"""
 """An optional quote before a name or a value; inside a JSON string it follows a backslash."""
@@ -35,7 +33,7 @@ _GIVEN = r"""["']?,?\s+(?!["']?-)"""
 
 
 NAMED: Mapping[str, str] = {
-    "private key in lines": r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[^-]+)-----END",
+    "private key in lines": PRIVATE_KEY,
     "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[a-z0-9+/\\].*)",
     "password in an address": (
         rf"{_NO_WORD_BEFORE}[a-z][a-z0-9+.-]{{0,20}}://[^\s/:@]{{0,200}}:(?P<secret>[^\s/]+)@"

@@ -196,6 +196,8 @@ def test_undecodable_text_is_read_with_replacement(client: httpx.Client) -> None
     escaped = json.dumps({"text": SAMPLE.read_text() + "\ud800 \udcff \x00"})
     answer = post(client, content=escaped, headers={"Content-Type": "application/json"})
     assert answer.json()["matches"][0]["id"] == "roll/node2pg-keyerror"
+    half = post(client, content=b'{"level": "error", "message": "ValueError: bad \\ud83d text"}\nend\n')
+    assert [each["message"] for each in half.json()["errors"]] == ["bad  text"]
 
 
 @pytest.mark.parametrize("as_json", [False, True])

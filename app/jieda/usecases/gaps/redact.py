@@ -16,10 +16,11 @@ from jieda.analysis.words import fold_text, is_function_word
 from jieda.content.library import Library
 from jieda.han import has_han
 from jieda.log.formats import PYTHON_ENDINGS
+from jieda.log.lines import MASK
 from jieda.places import PACKAGE
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS
-from jieda.usecases.secrets import MASK, masked
+from jieda.usecases.secrets import masked
 
 LONGEST_READ = 600
 """Maximum of characters that are read of a text."""
