@@ -147,6 +147,7 @@ def test_what_is_no_secret_stays(line: str) -> None:
         'password="\\',
         'password=\\"',
         "a.",
+        "--login ",
         "a://b:",
         "-eyJaaaaaaaa",
         " ",

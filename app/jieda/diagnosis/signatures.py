@@ -9,6 +9,7 @@ from itertools import accumulate
 from jieda.entry import Signature
 from jieda.log.traceback import ParsedLog
 from jieda.signature import (
+    LONGEST_SURE,
     AnchorIndex,
     Shapes,
     SignatureLine,
@@ -20,7 +21,8 @@ from jieda.signature import (
 MOST_PLACES = 64
 """Most places recorded of a signature line that has to be near others."""
 WRAPPED_LINES = 200
-"""In pastes of up to this many lines, a signature may continue on the next line, as terminals wrap lines."""
+"""In pastes of up to this many lines, a signature may continue on the next line, as terminals wrap lines: none as
+long as the longest signature."""
 WRAPPED_OVER = 3
 """Most lines of a wrapped signature."""
 WRAPPED_ANCHOR = 6
@@ -189,7 +191,8 @@ class SignatureIndex:
             while at >= 0:
                 index = bisect_right(starts, at) - 1
                 first, last = max(0, index - WRAPPED_OVER + 1), min(index + WRAPPED_OVER, len(texts))
-                if found := line.find(joined, starts[first], starts[last]):
+                is_narrow = len(stripped[index]) <= LONGEST_SURE
+                if is_narrow and (found := line.find(joined, starts[first], starts[last])):
                     yield number, _place_in(found.span(), starts, texts)
                     break
                 at = folded.find(line.anchor, starts[index + 1])

@@ -55,7 +55,7 @@ NAMED: Mapping[str, str] = {
         r"[?&](?:(?:x-[a-z]{3,4}-|q-)?(?:signature|credential|security-token)|sig)=(?P<secret>[^\s&\"']+)"
     ),
     "login with a key": (
-        rf"{_NO_WORD_BEFORE}login\s+(?:--\S+\s+)*(?P<secret>(?=[a-z_-]{{0,19}}[0-9])[0-9a-z_-]{{20,}})"
+        rf"{_NO_WORD_BEFORE}login\s+(?:--\S{{1,80}}\s{{1,9}}){{0,8}}(?P<secret>(?=[a-z_-]{{0,19}}[0-9])[0-9a-z_-]{{20,}})"
     ),
 }
 """Secrets known by what stands before them, in either case: patterns in which the group that is not empty is the
