@@ -159,6 +159,22 @@ def test_an_assertion_of_anybodys_is_no_entrys(log: str, diagnoser: Diagnoser) -
     assert not diagnoser.diagnose(log, Language.EN).matches
 
 
+@pytest.mark.parametrize(
+    ("log", "query"),
+    [
+        (
+            "我的任务 " + "训练到一半程序没有任何提示地退出了" * 20,
+            "我的任务 " + ("训练到一半程序没有任何提示地退出了" * 20)[:195],
+        ),
+        ("the old worker gave up " * 20, "the old worker gave up " * 8 + "the old worker"),
+        ("x" * 300, "x" * 200),
+    ],
+    ids=["Chinese", "English", "a word without end"],
+)
+def test_the_query_of_a_long_text_ends_with_a_whole_word(log: str, query: str, diagnoser: Diagnoser) -> None:
+    assert diagnoser.diagnose(log, Language.EN).query == query
+
+
 def test_no_search_is_made_of_what_is_no_text(diagnoser: Diagnoser) -> None:
     packed = gzip.compress(b"KeyError: 1 " * 9).decode("utf-8", "replace")
     assert not diagnoser.diagnose(packed, Language.EN).query

@@ -1,6 +1,7 @@
 """Parses folded lines into failures: exceptions with their frames, chained ones too, and failures other than Python's;
 selects the passages whose words are compared with those of the entries; and lays the log out for reading."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from jieda.han import HAN
 from jieda.log.formats import (
     ASSERTION,
     TEXT_READ,
@@ -278,6 +280,8 @@ UNREADABLE = "\ufffd"
 MOST_UNREADABLE = 0.1
 """With a larger share of replacements, the paste is not text, or has another encoding."""
 
+_CUT_WORD = re.compile(rf"[^\s{HAN}]+$")
+"""The word at the end of a text that was cut; a Han character is whole."""
 MOST_CODES = 2
 """Most error codes of a passage that are searched for: a dump is full of them."""
 
@@ -308,7 +312,9 @@ class LogPassages:
         if unread > MOST_UNREADABLE * len(text):
             return ""
         text = " ".join(text.replace(UNREADABLE, " ").split())
-        return text if len(text) <= LONGEST_QUERY else text[:LONGEST_QUERY].rpartition(" ")[0]
+        if len(text) <= LONGEST_QUERY:
+            return text
+        return _CUT_WORD.sub("", text[: LONGEST_QUERY + 1])[:LONGEST_QUERY].rstrip() or text[:LONGEST_QUERY]
 
 
 def find_passages(parsed: ParsedLog, formats: Formats) -> LogPassages:

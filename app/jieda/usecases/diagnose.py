@@ -138,14 +138,17 @@ async def diagnose_log(
 
 def excerpt(service: Service, text: str) -> tuple[str, int]:
     """Return a text cut to the limit, and the number of bytes left out. One eighth of the limit is for the start, the
-    rest for the end: a log begins with what was started and ends with what went wrong."""
+    rest for the end: a log begins with what was started and ends with what went wrong. A line that the cut breaks is
+    left out, unless it is most of what would stay."""
     limit = service.settings.max_log_bytes
     raw = text.encode("utf-8", "surrogatepass")
     if len(raw) <= limit:
         return text, 0
     head, tail = limit // 8 - len(GAP), limit - limit // 8 - len(GAP)
-    first = raw[:head].decode("utf-8", "ignore").rpartition("\n")[0]
-    last = raw[-tail:].decode("utf-8", "ignore").partition("\n")[2]
+    first = raw[:head].decode("utf-8", "ignore")
+    last = raw[-tail:].decode("utf-8", "ignore")
+    first = first.rpartition("\n")[0] or first
+    last = last[last.find("\n", 0, len(last) // 2) + 1 :]
     shown = f"{first}{GAP}{last}"
     return shown, len(raw) - len(shown.encode("utf-8", "surrogatepass"))
 

@@ -504,6 +504,11 @@ def test_a_paste_that_is_too_large_is_read_from_both_ends(client: httpx.Client) 
     text = next(field for field in page.iter("textarea") if field.get("name") == "text").text
     assert text.startswith("first line\n")
     assert len(text.encode()) <= KIB * KIB
+    endless = "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB " * 19_000
+    for log in (endless, f"step 1\n{endless}\nbye\n"):
+        answer = client.post("/en/diagnose", data={"text": log}).text
+        assert answer.count("Tried to allocate 2 GiB") > 15_000
+        assert "There is no sign of an error" not in answer
 
 
 def test_a_form_that_nobody_could_fill_is_refused_in_words(client: httpx.Client) -> None:
