@@ -21,7 +21,7 @@ from jieda.log.encoding import Utf8Writer, is_binary, unpacker_of
 from jieda.log.lines import SEARCHED
 from jieda.presentation.annotations import FORMS
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_evidence, as_text
-from jieda.usecases.diagnose import diagnose_log, window
+from jieda.usecases.diagnose import NONE, diagnose_log, window
 
 CHUNK = 1 << 20
 SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
@@ -159,7 +159,7 @@ def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[s
         answer = as_evidence(found.diagnosis, t)
     else:
         answer = as_text(found.diagnosis, t, lambda _: "", COLORS if _uses_color() else PLAIN)
-    return answer, found.confidence
+    return answer, found.diagnosis.confidence or NONE
 
 
 def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[str, str]:

@@ -36,12 +36,6 @@ class Diagnosed:
     diagnosis: Diagnosis
     snapshot: Snapshot
 
-    @property
-    def confidence(self) -> str:
-        """Confidence of the best match, or `none`."""
-        matches = self.diagnosis.matches
-        return matches[0].confidence.value if matches else NONE
-
 
 async def diagnose(  # noqa: PLR0913 - one parameter per field of the request
     service: Service,
@@ -64,7 +58,7 @@ async def diagnose(  # noqa: PLR0913 - one parameter per field of the request
     async with turn(service, len(text)):
         diagnosis = await service.offload(partial(_judge, service, snapshot, text, lang, framework, usual))
     found = Diagnosed(diagnosis, snapshot)
-    service.metrics.diagnoses.labels(diagnosis.verdict.value, found.confidence).inc()
+    service.metrics.diagnoses.labels(diagnosis.verdict.value, diagnosis.confidence or NONE).inc()
     if service.recorder:
         service.note(note_of_diagnosis(asker, diagnosis, lang))
     return found

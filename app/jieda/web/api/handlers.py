@@ -23,7 +23,7 @@ from jieda.presentation.shaper import Shaper
 from jieda.snapshot.knowledge import RELOAD_FAILURES
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import known_tag
-from jieda.usecases.diagnose import Diagnosed, diagnose_log
+from jieda.usecases.diagnose import NONE, Diagnosed, diagnose_log
 from jieda.usecases.entries import MovedTo, all_tags, read
 from jieda.usecases.search import search as search_for
 from jieda.usecases.search import suggest as suggest_for
@@ -136,7 +136,7 @@ async def diagnosis_answer(
         lang=lang,
         vary=("Accept-Language",),
         cache=NO_STORE,
-        headers={CONFIDENCE_HEADER: found.confidence},
+        headers={CONFIDENCE_HEADER: found.diagnosis.confidence or NONE},
     )
 
 
