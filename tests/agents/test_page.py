@@ -34,4 +34,6 @@ def test_every_set_up_has_the_address_of_this_server(server: Server, lang: str, 
     assert front_matter["description"]
     assert server.base in skill.text
     assert server.base in paragraph.text
+    assert {"`known`", "`possible`", "`near`", "`unknown`"} <= set(re.findall("`[a-z]+`", paragraph.text))
+    assert "`matched`" not in paragraph.text, "no tool says so"
     assert missing.status_code == 404

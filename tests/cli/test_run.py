@@ -110,6 +110,10 @@ def test_what_a_build_server_reads_names_the_line_and_the_entry(tmp_path: Path) 
     assert (issue["location"]["path"], issue["severity"]) == (str(log), "info")
     assert issue["location"]["lines"]["begin"] == 2
     assert " jieda " in summary.splitlines()[0]
+    log.write_text("FooError: alpha beta\nstep 2\nBarError: gamma delta\n", encoding="utf-8")
+    gitlab = jieda("diagnose", "--format", "gitlab", log, JIEDA_DATA=os.environ["JIEDA_DATA"]).stdout
+    unknown = [each["fingerprint"] for each in json.loads(gitlab)]
+    assert len(set(unknown)) == len(unknown) == 2
 
 
 def test_lines_of_a_long_output_are_named_by_their_numbers_in_all_of_it(tmp_path: Path) -> None:

@@ -50,6 +50,15 @@ def test_a_log_a_line_and_a_question_are_answered_in_their_language(chatting: ht
     )
 
 
+def test_links_between_entries_lead_to_this_site_and_nothing_found_is_one_paragraph(
+    chatting: httpx.Client,
+) -> None:
+    linked = answer(chatting, "How to train with multiple reward models in ChatLearn?")
+    assert "](https://faq.example.com/en/entries/chatlearn/yaml-config)" in linked
+    assert ".md)" not in linked
+    assert answer(chatting, "zzqqxx") == "Nothing found"
+
+
 def test_of_a_long_log_no_more_is_read_than_anywhere_else(chatting: httpx.Client) -> None:
     """The end, and what stands around the first failure."""
     step = "INFO step done\n" * 100_000

@@ -23,6 +23,8 @@ class Finding(NamedTuple):
     level: str
     severity: str
     line: int
+    key: str
+    """What the finding is the same by in another run: the id of the entry, or the error."""
     title: str
     text: str
 
@@ -50,7 +52,7 @@ def as_gitlab(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> 
         {
             "description": f"{each.title}\n\n{each.text}",
             "check_name": "jieda",
-            "fingerprint": hashlib.sha256(f"{name}\n{each.title}".encode()).hexdigest(),
+            "fingerprint": hashlib.sha256(f"{name}\n{each.key}".encode()).hexdigest(),
             "severity": each.severity,
             "location": {"path": name or "-", "lines": {"begin": each.line}},
         }
@@ -65,11 +67,11 @@ def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[Fi
         said = [f"{t(f'diagnosis.confidence.{match.confidence}')}: {match.id}", match.applies_to]
         said += [printable(line.text)] if line else []
         text = "\n".join(filter(None, [*said, "", match.fix.strip(), "", match.url]))
-        yield Finding(*LEVELS.get(match.confidence, HINT), line.line if line else 1, match.title, text)
+        place = line.line if line else 1
+        yield Finding(*LEVELS.get(match.confidence, HINT), place, match.id, match.title, text)
     for error in found.errors[:MOST] if not found.matches else ():
-        yield Finding(
-            *HINT, error.line, t("diagnosis.none"), printable(error_text(error.type, error.message))
-        )
+        told = error_text(error.type, error.message)
+        yield Finding(*HINT, error.line, told, t("diagnosis.none"), printable(told))
 
 
 def _escaped(text: str, others: str = "") -> str:

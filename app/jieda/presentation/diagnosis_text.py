@@ -9,6 +9,7 @@ from jieda.content.authoring.edition_text import code_block
 from jieda.diagnosis.answers import Diagnosis, Match, Near, Verdict
 from jieda.log.lines import LinesRead
 from jieda.presentation.schemas import LineRange
+from jieda.presentation.urls import link_pages
 
 Translate = Callable[..., str]
 CONFIDENCE_HEADER = "Jieda-Confidence"
@@ -166,7 +167,8 @@ def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str
     if match.matched:
         parts.append(code_block("\n".join(line.text.strip() for line in match.matched)))
     if match.edition.answer:
-        parts.append(f"**{match.edition.answer.title}**\n\n{match.edition.answer.markdown.strip()}")
+        fix = link_pages(match.edition.answer.markdown.strip(), match.entry.id, address)
+        parts.append(f"**{match.edition.answer.title}**\n\n{fix}")
     return "\n\n".join(parts) + "\n"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Concatenate, Self
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
+from jieda.content.markdown.links import LinkKind, read_image, read_link
 from jieda.entry import Language
 from jieda.places import STATIC
 from jieda.presentation import paths
@@ -21,6 +22,8 @@ Parameter = str | int | bool | Iterable[str] | None
 # Rendered content escapes quotes in text and attribute values, so this matches only whole attributes that the renderer
 # wrote itself.
 PLACEHOLDER = re.compile(r'\b(href|src)="entry(?:-image)?:([^"]*)"')
+TARGET = re.compile(r"(?<=\]\()[^\s()]+")
+"""What a link or an image in Markdown leads to."""
 ISSUE_SEARCH: Mapping[str, str] = {
     "github": "{repository}/issues?q={query}",
     "gitlab": "{repository}/-/issues?search={query}&state=all",
@@ -183,6 +186,23 @@ def rewrite(html: str, lang: Language, urls: Urls) -> str:
         return f'{attribute}="{escape(urls.entry(lang, unquote(path), unquote(anchor)))}"'
 
     return PLACEHOLDER.sub(address, html)
+
+
+def link_pages(markdown: str, entry_id: str, address: Callable[[str], str]) -> str:
+    """Return Markdown of an entry to be read elsewhere: its links to entries, headings and images beside it lead to
+    what `address` returns for an id."""
+    framework = entry_id.partition("/")[0]
+
+    def target(match: re.Match[str]) -> str:
+        # A link to the other language names the same entry.
+        link = read_link(match[0], Language.EN, framework, 0)
+        if link.kind is LinkKind.REFUSED:
+            link = read_image(match[0], framework, 0)
+        if link.kind not in {LinkKind.ENTRY, LinkKind.ANCHOR, LinkKind.IMAGE}:
+            return match[0]
+        return address(link.target or entry_id) + (f"#{quote(link.anchor)}" if link.anchor else "")
+
+    return TARGET.sub(target, markdown)
 
 
 def linked_entries(html: str) -> set[str]:

@@ -141,6 +141,12 @@ def test_a_link_holds_no_email_address(client: httpx.Client, lang: str) -> None:
     assert "联系***, not x@1.0" in shared[0]
 
 
+def test_what_is_copied_links_to_pages_of_this_site(client: httpx.Client) -> None:
+    (copied,) = re.findall(r'data-copy-text="([^"]*)"', client.post("/en/diagnose", data={"text": LOG}).text)
+    assert "/en/entries/roll/rollout-batch-size-and-num-return-sequences)" in copied
+    assert ".md)" not in copied
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_line_that_is_cut_in_copied_markdown_says_so(client: httpx.Client, lang: str) -> None:
     log = LOG.replace("> 0\n", f"> 0  # {'long ' * 80}\n").replace("    assert", "assert")

@@ -20,6 +20,7 @@ from jieda.entry import Entry, Language
 from jieda.errors import RequestError
 from jieda.han import has_han
 from jieda.presentation.diagnosis_text import as_markdown, describe_near, elsewhere_text
+from jieda.presentation.urls import link_pages
 from jieda.search.answers import SearchRequest
 from jieda.usecases.diagnose import diagnose_log, extracted
 from jieda.usecases.search import Found, search
@@ -173,9 +174,11 @@ def hit_paragraphs(site: Site, found: Found, lang: Language) -> Iterator[str]:
         yield t("search.weak" if hits else "search.nothing")
     elif hits[0].edition.answer:
         yield f"**{link_entry(site, hits[0].entry, lang)}**"
-        yield clip(hits[0].edition.answer.markdown.strip())
+        told = hits[0].edition.answer.markdown.strip()
+        yield clip(link_pages(told, hits[0].entry.id, partial(address, site, lang)))
         hits = hits[1:]
-    yield "\n".join(f"- {link_entry(site, hit.entry, lang)}" for hit in hits)
+    if hits:
+        yield "\n".join(f"- {link_entry(site, hit.entry, lang)}" for hit in hits)
 
 
 def link_entry(site: Site, entry: Entry, lang: Language) -> str:
