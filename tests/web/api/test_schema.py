@@ -111,6 +111,7 @@ def test_every_operation_keeps_its_description(
             "search?verbatim=yes",
             "search?unfinished=on",
         ),
+        "entries/slime/resume-training.md?source=yes",
         *("search?framework=nope", "search?kind=Error", "search?edition=zh-CN"),
     ],
 )
@@ -121,6 +122,16 @@ def test_what_is_written_in_another_way_than_described_is_refused(client: httpx.
 @pytest.mark.parametrize("value", ["true", "True", "1", "false", "0"])
 def test_a_switch_is_set_as_programs_write_it(client: httpx.Client, value: str) -> None:
     assert client.get(f"/api/v1/search?q=oom&verbatim={value}").status_code == 200
+    is_file = client.get(f"/api/v1/entries/slime/resume-training.md?source={value}").text.startswith("---\n")
+    assert is_file == (value.lower() in {"true", "1"})
+    page = client.get(f"/en/entries/slime/resume-training.md?source={value}").text
+    assert page.startswith("---\n") == is_file
+
+
+def test_filters_that_a_form_leaves_empty_filter_nothing(client: httpx.Client) -> None:
+    every = client.get("/api/v1/entries").json()["total"]
+    empty = "edition=&framework=&kind=&topic=&error_type=&version="
+    assert client.get(f"/api/v1/entries?{empty}").json()["total"] == every
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", "application/x-www-form-urlencoded"])

@@ -93,6 +93,12 @@ def test_the_switch_keeps_query_filters_and_page(client: httpx.Client) -> None:
         ("kind", "concept"),
         ("verbatim", "1"),
     ]
+    chips = [link.get("href") for link in page.iter("a") if link.get("data-key")]
+    assert chips
+    assert all(httpx.URL(address).params.get("verbatim") == "1" for address in chips)
+    nothing = client.get("/en/search?q=node2pg&framework=slime&kind=concept&verbatim=1").text
+    (way_out, *_) = re.findall(r'<li><a href="([^"]*)">Search without', nothing)
+    assert way_out.endswith("verbatim=1")
 
 
 def test_the_first_visit_follows_the_browser_and_later_ones_the_choice(client: httpx.Client) -> None:
@@ -408,7 +414,8 @@ def test_chinese_sentences_follow_each_other_without_a_space(client: httpx.Clien
 
 
 @pytest.mark.parametrize(
-    "path", ["/en/search?framework=nope", "/en/search?page=0", "/en/search?page=99999999"]
+    "path",
+    ["/en/search?framework=nope", "/en/search?page=0", "/en/search?page=1001", "/en/entries?page=99999999"],
 )
 def test_a_parameter_that_makes_no_sense_is_refused(client: httpx.Client, path: str) -> None:
     assert client.get(path, headers={"Accept": "text/html"}).status_code == 422
@@ -420,6 +427,7 @@ def test_a_parameter_that_makes_no_sense_is_refused(client: httpx.Client, path: 
         "/fr/",
         "/en/frameworks/nope",
         "/en/topics/memory?page=9",
+        "/en/entries?page=1001",
         "/zh/entries/slime/nope",
         "/zh/entries/..%2f..%2fetc/passwd",
         "/zh/entries/slime/%00",

@@ -265,6 +265,9 @@ def test_git_takes_the_patch(bench: httpx.Client, content: Path, tmp_path: Path,
     assert file.text == changed["en"]
     assert 'filename="en-roll-memory.md"' in file.headers["content-disposition"]
     assert "nothing to export" in sent(bench, memory, "take-patch").text
+    empty = sent(bench, changed | {"zh": ""}, "take-zh")
+    assert empty.headers["content-type"].startswith("text/html")
+    assert "nothing to show in 中文 yet" in empty.text.partition('class="note warn"')[2][:200]
 
 
 def test_the_form_of_the_git_host_is_filled_in(serve: Served, content: Path) -> None:

@@ -53,6 +53,7 @@ def _language(value: object) -> Language:
 AskedLanguage = Annotated[
     Language, BeforeValidator(_language), WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN})
 ]
+Edition = Annotated[Language | None, BeforeValidator(lambda value: value or None)]
 Tags = Annotated[list[str], Field(max_length=MAX_TAGS)]
 Framework = Annotated[str, Path(description="Framework of the entry: what its id begins with.")]
 Slug = Annotated[str, Path(description="Name of the entry: what follows the slash in its id.")]
@@ -90,7 +91,7 @@ class LanguageParameters(BaseModel):
 class OneEntry(LanguageParameters):
     """Parameters of a single entry."""
 
-    source: bool = Field(False, description="The file as it is, with front matter.")
+    source: Switch = Field(False, description="The file as it is, with front matter.")
 
 
 class ListParameters(LanguageParameters):
@@ -110,7 +111,7 @@ class FilterParameters(ListParameters):
     kind: Tags = Field([], description="Kinds, see `/kinds`.")
     topic: Tags = Field([], description="Topic ids, see `/topics`.")
     error_type: Tags = Field([], description="Error type ids, see `/error-types`.")
-    edition: Language | None = Field(None, description="Only entries that exist in this language.")
+    edition: Edition = Field(None, description="Only entries that exist in this language.")
     version: Tags = Field(
         [],
         description="Leaves out entries that do not apply to this version, such as `trainer 0.2.4` or "

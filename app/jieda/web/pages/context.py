@@ -162,7 +162,7 @@ def _for_reader(request: Request, snapshot: Snapshot | None) -> PageContext:
 
 
 HTML, MARKDOWN = "text/html", "text/markdown"
-MAX_PAGE = 1000
+MAX_PAGE = 99_999
 PERCENT = 3
 """Bytes that a form may need for one byte of text: `%0A`."""
 LARGE = 1 << 16
@@ -202,10 +202,15 @@ def requested_filters(request: Request) -> Filters:
     return Filters(**chosen, edition=Language(edition) if edition else None, version=version)
 
 
-def requested_page(request: Request) -> int:
-    """Return the requested page number, from 1. Raises BadParameter."""
+def is_switched_on(request: Request, name: str) -> bool:
+    """Return whether a parameter is `1` or `true`."""
+    return request.query_params.get(name, "").lower() in {"1", "true"}
+
+
+def requested_page(request: Request, most: int = MAX_PAGE) -> int:
+    """Return the requested page number, from 1 to `most`. Raises BadParameter."""
     text = request.query_params.get("page", "") or "1"
-    if not (text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= MAX_PAGE):
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= most):
         raise BadParameter(field="page")
     return int(text)
 

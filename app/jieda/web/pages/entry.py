@@ -20,7 +20,7 @@ from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
 from jieda.web.http.respond import Body, Resource, preferred_media_type, respond
-from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, page_answer
+from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, is_switched_on, page_answer
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.outcome import REASONS, previous_vote
 from jieda.web.pages.parts import PageLink, crumb_data, entry_row, phrased, tag_link
@@ -174,8 +174,11 @@ async def show_entry(request: Request) -> Response:
         address = context.urls.entry_markdown if as_markdown else context.urls.entry
         return RedirectResponse(address(context.lang, found.id), 308)
     edition = found.entry.edition(context.lang)
-    is_source = request.query_params.get("source") == "1"
-    text = edition.raw if is_source else reading_form(edition, found.entry.validity, context.t)
+    text = (
+        edition.raw
+        if is_switched_on(request, "source")
+        else reading_form(edition, found.entry.validity, context.t)
+    )
     return await respond(request, text, MARKDOWN, lang=edition.lang, vary=() if as_markdown else VARY)
 
 

@@ -57,7 +57,8 @@ def filter_bar(
     A facet is left out where all results share its only value, since choosing it changes nothing. No filters are
     offered where nothing fits well.
     """
-    filters, url_of = request.filters, address or partial(context.urls.search_filtered, context.lang)
+    filters, searched = request.filters, partial(context.urls.search_filtered, context.lang)
+    url_of = address or partial(searched, verbatim=request.verbatim)
 
     def chip(facet: str, value: str, label: str, count: str = "") -> Chip:
         url = url_of(request.text, toggled(filters, facet, value))

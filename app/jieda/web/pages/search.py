@@ -27,7 +27,14 @@ from jieda.search.answers import (
 )
 from jieda.usecases.search import Found, browse, clip
 from jieda.usecases.search import search as search_for
-from jieda.web.pages.context import PageContext, context_of, page_answer, requested_filters, requested_page
+from jieda.web.pages.context import (
+    PageContext,
+    context_of,
+    is_switched_on,
+    page_answer,
+    requested_filters,
+    requested_page,
+)
 from jieda.web.pages.filters import filter_bar
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
 from jieda.web.pages.parts import ListedEntry, build_pager, doubt_of, entry_row, tag_links
@@ -36,6 +43,8 @@ from jieda.web.site import asker_of
 from jieda.web.templating import whole_flags
 
 PAGE_SIZE = 10
+MAX_PAGE = 1000
+"""Of results, which are ranked anew for each page."""
 LONGEST_QUERY = 200
 """Characters of a query in links to other sites, which reject longer ones."""
 MARKED = re.compile("<mark>(.*?)</mark>")
@@ -114,7 +123,9 @@ def _results(
         "offers": [each for each in answer.suggestions if each.type is not SuggestionType.NEAR_MISS],
         "topics": tag_links(context, "topic") if not answer.total and not request.filters else (),
         "near": [entry_row(context, context.library.summary(entry.id)) for entry in near],
-        "pager": build_pager(context, _number(request), answer.total, PAGE_SIZE, page_url),
+        "pager": build_pager(
+            context, _number(request), min(answer.total, PAGE_SIZE * MAX_PAGE), PAGE_SIZE, page_url
+        ),
         "external_links": external_links(context, words, framework) if lost else (),
     }
 
@@ -201,15 +212,14 @@ def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) 
 
 def requested_search(request: Request, context: PageContext) -> SearchRequest:
     """Return the search that an address requests. Raises BadParameter."""
-    params = request.query_params
     return SearchRequest(
-        text=params.get("q", ""),
+        text=request.query_params.get("q", ""),
         lang=context.lang,
         filters=requested_filters(request),
         limit=PAGE_SIZE,
-        offset=(requested_page(request) - 1) * PAGE_SIZE,
-        verbatim=params.get("verbatim", "") in {"1", "true"},
-        unfinished=params.get("unfinished", "") in {"1", "true"},
+        offset=(requested_page(request, MAX_PAGE) - 1) * PAGE_SIZE,
+        verbatim=is_switched_on(request, "verbatim"),
+        unfinished=is_switched_on(request, "unfinished"),
         frameworks=(context.chosen,) if context.chosen else (),
     )
 

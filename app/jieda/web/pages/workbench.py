@@ -174,7 +174,9 @@ async def download(request: Request, context: PageContext, form: Form, fields: M
     name = draft.id.replace("/", "-")
     if wanted in set(Language):
         lang = Language(wanted)
-        return await send(request, form.texts.get(lang, ""), MARKDOWN, f"{lang}-{name}.md")
+        if lang not in draft.texts:
+            return await warn(request, context, form, context.t("bench.no_preview", name=lang.own_name))
+        return await send(request, draft.texts[lang], MARKDOWN, f"{lang}-{name}.md")
     try:
         text = await context.site.service.offload(lambda: patch(context.site.desk, draft))
     except AuthoringError as error:
