@@ -25,11 +25,19 @@ export const tellShown = (element) => document.dispatchEvent(new CustomEvent("ji
 
 const stored = (name) => `jieda.${name}`;
 
-/** Keeps a value; false where there is no storage or no room. */
+/** Keeps a value, for which older logs give way where there is no room; false where there is no storage or still none. */
 export function keep(name, value) {
   try {
-    sessionStorage.setItem(stored(name), JSON.stringify(value));
-    return true;
+    const logs = Object.keys(sessionStorage).filter((each) => each.startsWith(stored("log."))).sort().reverse();
+    for (;;) {
+      try {
+        sessionStorage.setItem(stored(name), JSON.stringify(value));
+        return true;
+      } catch (error) {
+        if (!logs.length) throw error;
+        sessionStorage.removeItem(logs.pop());
+      }
+    }
   } catch {
     return false;
   }
@@ -49,10 +57,14 @@ export function take(name) {
   return value;
 }
 
+const MOST = 1 << 22; // characters that a storage has room for
+
 /** Opens the diagnosis of a log, which never goes into an address. */
-export function openDiagnosis(text, framework = "", note = "") {
+export function openDiagnosis(log) {
+  const { text } = log;
   if (window.jieda) return window.jieda.open(text); // an exported site diagnoses nothing
-  if (keep("send", { text, framework, note })) return location.assign(words.diagnose);
+  if (text.length < MOST && keep("send", log)) return location.assign(words.diagnose);
+  if (text.length > MOST / 2) return openDiagnosis({ ...log, text: `${text.slice(0, MOST / 8)}\n\n[...]\n\n${text.slice(-MOST / 4)}`, size: new Blob([text]).size });
   const form = make("form", { method: "post", action: words.diagnose, hidden: true }, make("textarea", { name: "text", value: text }));
   document.body.append(form);
   form.submit();

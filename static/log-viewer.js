@@ -163,7 +163,7 @@ class Viewer {
     this.on = this.button("next", () => this.step(1), "↓");
     this.back.hidden = this.on.hidden = true;
     const listed = this.listed();
-    this.jump = this.marked.length > 0 && this.choice("jump", listed, (value) => this.go(Number(value)));
+    this.jump = this.marked.length > 0 && this.choice("jump", listed, (value) => value && this.go(Number(value)));
     this.who = log.sources.length > 1 && this.choice("processes", [[0, this.say("all", { count: log.sources.length })], ...log.names.map((name, place) => [place + 1, name])], (value) => this.showOnly(Number(value)));
     this.fold = log.folded.some(Boolean) && this.button("unfold", () => this.toggle());
     this.sheet = make("div", { className: "viewer-sheet" });
@@ -249,6 +249,7 @@ class Viewer {
       else { if (run.length) close(); items.push(line); }
     }
     close();
+    this.active = null;
     this.items = items;
     this.placeOf = new Map(items.map((item, place) => [item, place]));
     this.measure();
@@ -445,6 +446,7 @@ class Viewer {
 
   select(line) {
     this.now = line;
+    this.active = null;
     this.redraw();
     const place = this.current();
     this.scroller.setAttribute("aria-activedescendant", `line-${place}`);
@@ -464,7 +466,7 @@ class Viewer {
   /** A line or a fold was tapped. */
   tap(place) {
     const item = this.items[place];
-    if (item < 0) { this.unfold(this.folds[-item - 1]); return; }
+    if (item < 0) { this.unfold(this.folds[-item - 1]); this.moveTo(place); return; }
     if (this.log.body(item).length > LONGEST && !this.opened.has(item)) { this.opened.add(item); this.redraw(); }
     this.select(item);
   }
@@ -496,8 +498,8 @@ class Viewer {
     const { scrollTop, clientHeight } = this.scroller;
     if (this.tops[place] < scrollTop) this.scroller.scrollTop = this.tops[place];
     else if (this.tops[place + 1] > scrollTop + clientHeight) this.scroller.scrollTop = this.tops[place + 1] - clientHeight;
-    if (item >= 0) { this.active = null; this.select(item); return; }
-    this.active = place; // a fold
+    if (item >= 0) { this.select(item); return; }
+    this.active = place; // a fold that the keys are at
     this.now = -1;
     this.redraw();
     this.scroller.setAttribute("aria-activedescendant", `line-${place}`);

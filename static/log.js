@@ -11,6 +11,9 @@ const button = form.querySelector("[type=submit]");
 const answer = document.getElementById("answer");
 const MOST_ROWS = 14;
 let viewer = null; // shows the log of the answer
+let shown = null; // the log whose answer this page shows, with its `name` in the storage
+let request = null; // the log that is being read
+let here = history.state ?? {}; // this step of the history
 
 /* ---- Reading a large text from both ends ---- */
 
@@ -46,15 +49,21 @@ async function utf8(file) {
   return new Response(file.stream().pipeThrough(new TextDecoderStream(encoding)).pipeThrough(new TextEncoderStream())).blob();
 }
 
-/** The whole of a file or text, or its first eighth of the limit and as much of its end as the rest allows. */
-async function excerpt(blob) {
-  if (blob.size <= limit) return { text: await blob.text(), note: "" };
+/** The whole of a file or text, or its first eighth of the limit and as much of its end as the rest allows. `size`: before its middle was left out elsewhere. */
+async function excerpt(blob, size = blob.size) {
+  const note = size > limit ? form.dataset.excerpt.replace("{head}", kib(HEAD)).replace("{tail}", kib(limit - HEAD)).replace("{size}", mib(size)) : "";
+  if (blob.size <= limit) return { text: await blob.text(), note };
   const gap = "\n\n[...]\n\n";
   const tail = limit - HEAD - 16; // a cut character becomes up to three bytes at either end
   const first = (await blob.slice(0, HEAD - 16).text()).replace(/[^\n]*$/, "");
   const last = (await blob.slice(blob.size - tail).text()).replace(/^[^\n]*\n/, "");
-  const note = form.dataset.excerpt.replace("{head}", kib(HEAD)).replace("{tail}", kib(limit - HEAD)).replace("{size}", mib(blob.size));
   return { text: first.trimEnd() + gap + last, note };
+}
+
+/** A log as it is sent, whichever way it came: its lines end as those of the field do, so that their numbers are the viewer's. */
+async function fitted({ text, framework = "", note = "", size }) {
+  const read = await excerpt(new Blob([text.replace(/\r\n?/g, "\n")]), size);
+  return { text: read.text, framework, note: read.note || note };
 }
 
 function say(text, isWarning) {
@@ -67,6 +76,23 @@ function say(text, isWarning) {
 
 let left = ""; // what was said of the text in the field: that some of it is missing
 
+/** Puts a log into the field. */
+function fill({ text, note = "", framework = chosen() }) {
+  if (area.value !== text) area.value = text;
+  if (form.elements.framework) form.elements.framework.value = framework;
+  left = note;
+  grow();
+}
+
+const chosen = () => form.elements.framework?.value ?? "";
+const written = () => ({ text: area.value, framework: chosen(), note: left });
+
+/** Another log than the one that this page shows or reads; what it is from was said of that one only. */
+function another(log) {
+  fill({ ...log, framework: "" });
+  show(written(), "push");
+}
+
 /** Whether a file is text: compressed and other binary files are full of control bytes, UTF-16 begins with a mark. */
 async function isText(blob) {
   const head = new Uint8Array(await blob.slice(0, 4096).arrayBuffer());
@@ -75,12 +101,11 @@ async function isText(blob) {
 }
 
 async function read(blob) {
-  if (!(await isText(blob))) { say(form.dataset.binary, true); return; }
-  const { text, note } = await excerpt(await utf8(blob));
-  area.value = text;
-  left = note;
-  grow();
-  say(note);
+  if (!(await isText(blob).catch(() => false))) { say(form.dataset.binary, true); return; } // a folder cannot be read at all
+  const log = await excerpt(await utf8(blob));
+  if (viewer || request) { another(log); return; }
+  fill(log);
+  say(left);
   area.focus();
 }
 
@@ -128,6 +153,7 @@ function busy(isBusy) {
   clearTimeout(slow);
   if (isBusy) slow = setTimeout(() => say(form.dataset.reading.replace("{size}", mib(new Blob([area.value]).size))), SLOW);
   form.classList.toggle("busy", isBusy);
+  area.readOnly = isBusy;
   button.setAttribute("aria-disabled", String(isBusy));
   const label = button.dataset.label ?? (button.dataset.label = button.textContent);
   button.textContent = isBusy ? form.dataset.busy : label;
@@ -136,25 +162,15 @@ function busy(isBusy) {
 form.addEventListener("submit", async (event) => {
   if (event.defaultPrevented || event.submitter?.hasAttribute("formaction")) return;
   event.preventDefault();
-  if (form.classList.contains("busy")) return;
+  if (request) return;
   if (!area.value.trim()) { say(form.dataset.empty, true); area.focus(); return; }
   if (isHome && lines() === 1 && area.value.length <= Number(form.dataset.queryLimit)) {
     location.assign(`${words.search}?${new URLSearchParams({ q: area.value.trim() })}`);
     return;
   }
-  const { text, note } = await excerpt(new Blob([area.value]));
-  if (note) area.value = text;
-  left = note || left;
-  const framework = form.elements.framework?.value ?? "";
-  if (isHome) openDiagnosis(text, framework, left);
-  else show({ text, framework, note: left }, "push", event.submitter?.name === "told" ? event.submitter.value : undefined);
-});
-
-// What the reader works with answers for the log that is shown, too.
-if (!isHome) document.addEventListener("submit", (event) => {
-  if (event.target.id !== "context" || !viewer) return;
-  event.preventDefault();
-  show(current() ?? { text: area.value, framework: "" }, "replace", event.submitter.value);
+  if (!isHome) { show(written(), "push", event.submitter?.name === "told" ? { told: event.submitter.value } : {}); return; }
+  fill(await fitted(written()));
+  openDiagnosis(written());
 });
 
 // Several lines are a log, as in the header's field; what stands in the field already goes along.
@@ -179,11 +195,12 @@ area.addEventListener("keydown", (event) => {
 
 const blank = { answer: answer?.cloneNode(true), title: document.title };
 
-function put(fresh, title) {
+/** Puts an answer into the page, and its log beside it. */
+function put(fresh, title, text) {
   document.getElementById("answer").replaceWith(fresh);
   document.title = title;
   tellShown(fresh);
-  return view(area.value);
+  return view(text);
 }
 
 /* ---- The log of an answer, in place of the field ---- */
@@ -222,46 +239,54 @@ document.addEventListener("paste", (event) => {
   const text = event.clipboardData.getData("text/plain");
   if (!viewer || event.target.closest?.("input, textarea") || !text.trim()) return;
   event.preventDefault();
-  area.value = text;
-  form.requestSubmit();
+  another({ text });
 });
 
-/** Shows the diagnosis of a log, and what its `note` says of it. `step`: push, replace, or none for one that the history holds already; `told`: what the reader works with, where that was just said. */
-async function show(log, step, told) {
+function stop() {
+  request?.abort();
+  request = null;
+  busy(false);
+}
+
+/** Shows the diagnosis of a log, and what its `note` says of it. `step`: push, replace, or none for one that the history holds already; `told`: what the reader works with, where that was just said; `draft`: what was made of the log in the field since. */
+async function show(log, step, { told, draft } = {}) {
+  stop();
+  const { signal } = (request = new AbortController());
   say("");
   busy(true);
   try {
-    const response = await fetch(form.action, { method: "POST", body: new URLSearchParams({ text: log.text, framework: log.framework, ...(told !== undefined && { told }) }), headers: { Accept: "text/html" } });
+    const sent = await fitted(told === undefined ? log : { ...log, framework: told.split(":")[0] });
+    const response = await fetch(form.action, { method: "POST", body: new URLSearchParams({ text: sent.text, framework: sent.framework, ...(told !== undefined && { told }) }), headers: { Accept: "text/html" }, signal });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (signal.aborted) return;
     const fresh = page.getElementById("answer");
     if (!fresh) throw new Error(page.querySelector(".error-page .lead")?.textContent ?? page.title);
     const context = page.getElementById("context");
     if (context) document.getElementById("context")?.replaceWith(document.adoptNode(context));
-    if (area.value !== log.text) area.value = log.text;
-    if (form.elements.framework) form.elements.framework.value = log.framework;
+    fill(draft ?? sent);
     const hash = step === "push" && (viewer || !/^#L\d+$/.test(location.hash)) ? "" : location.hash;
-    if (step !== "none") history[`${step}State`]({ log: remember(log) }, "", location.pathname + hash);
-    await put(document.adoptNode(fresh), page.title);
-    say(log.note ?? "");
+    if (step !== "none") history[`${step}State`]({ log: remember(sent) }, "", location.pathname + hash);
+    here = history.state;
+    shown = { ...sent, name: here.log };
+    await put(document.adoptNode(fresh), page.title, draft ? "" : sent.text);
+    if (signal.aborted) return;
+    say(left);
     const seen = step === "none" && kept("top");
-    const top = seen && seen.log === history.state?.log ? seen.top : 0;
+    const top = seen && seen.log === shown.name ? seen.top : 0;
     scrollTo({ top, behavior: "instant" });
     if (!top) fresh.querySelector("h1").focus({ preventScroll: true });
     announce(fresh.querySelector("h1").textContent);
   } catch (error) {
-    say(error instanceof TypeError ? form.dataset.offline : error.message, true);
+    if (!signal.aborted) say(error instanceof TypeError ? form.dataset.offline : error.message, true);
   } finally {
-    busy(false);
+    if (request?.signal === signal) stop();
   }
 }
 
-/** Keeps a log for the way back to its answer; older ones give way where there is no room. */
+/** Keeps a log for the way back to its answer. */
 function remember(log) {
   const name = `log.${Date.now()}`;
-  if (!keep(name, log)) {
-    for (const other of Object.keys(sessionStorage)) if (other.startsWith("jieda.log.")) sessionStorage.removeItem(other);
-    keep(name, log);
-  }
+  keep(name, log);
   return name;
 }
 
@@ -271,32 +296,30 @@ function shared() {
   return { text: given.get("log"), framework: given.get("framework") ?? "" };
 }
 
-function restore() {
-  const log = history.state?.log && kept(history.state.log);
-  if (log) { area.value = log.text; show(log, "none"); return; }
-  const sent = take("send") ?? shared();
-  if (sent) { area.value = sent.text; show(sent, "replace"); }
-  else if (aim()) say(form.dataset.named.replaceAll("{line}", aim()));
+/** Shows the log that another page sent, that of this step of the history, or the one in the address; false where there is none. */
+function restore(sent, draft) {
+  const old = !sent && here.log && kept(here.log);
+  const log = sent ?? (old || shared());
+  if (!log) return false;
+  const edited = draft && draft.text !== log.text ? draft : undefined;
+  if (!shown) fill(edited ?? log);
+  show(log, old ? "none" : sent && here.log ? "push" : "replace", { draft: edited });
+  return true;
 }
 
-function current() {
-  const log = document.getElementById("diagnosis") && history.state?.log;
-  return log ? kept(log) : null;
-}
-
-if (answer && !document.getElementById("diagnosis")) {
-  restore();
-  addEventListener("popstate", () => {
-    const log = history.state?.log && kept(history.state.log);
-    if (log) show(log, "none");
-    else if (shared()) restore();
-    else put(blank.answer.cloneNode(true), blank.title);
-  });
-  addEventListener("hashchange", () => {
+/** Shows the step of the history that was gone to. */
+function follow({ state }) {
+  const isLink = !state && !shared(); // one within the page, or a place in it put into its address
+  if (!state) history.replaceState(isLink ? here : {}, "");
+  here = history.state;
+  if (!isLink) { stop(); say(""); }
+  if (isLink || (here.log && here.log === shown?.name)) {
     if (viewer && aim()) viewer.go(aim());
-    else if (shared() && !history.state?.log) restore();
-  });
-} else if (answer) view(area.value);
+  } else if (!restore()) {
+    shown = null;
+    put(blank.answer.cloneNode(true), blank.title, "");
+  }
+}
 
 document.addEventListener("click", (event) => {
   const row = event.target.closest?.("[data-line], .line-text");
@@ -306,27 +329,39 @@ document.addEventListener("click", (event) => {
     else if (!row.dataset.line) row.closest("li").classList.toggle("open");
   }
   const target = event.target.closest?.("[data-copy-log]");
-  if (target) copyBy(target, `${location.origin}${words.diagnose}#${new URLSearchParams({ log: target.dataset.copyLog, ...(form.elements.framework?.value && { framework: form.elements.framework.value }) })}`);
+  if (target) copyBy(target, `${location.origin}${words.diagnose}#${new URLSearchParams({ log: target.dataset.copyLog, ...(chosen() && { framework: chosen() }) })}`);
 });
 
 /* ---- A draft survives a reload, the way back, and a change of language ---- */
 
-const draft = isHome ? "draft.home" : "draft.diagnose";
+const slot = isHome ? "draft.home" : "draft.diagnose";
 let switching = false;
 place.fragment = () => ""; // what is shared in the address goes along with the log itself
 document.forms.language.addEventListener("submit", () => {
   switching = true;
-  const log = current();
-  if (log) keep("send", log);
+  if (shown) keep("send", shown);
 });
 addEventListener("pagehide", () => {
-  if (history.state?.log) keep("top", { log: history.state.log, top: scrollY });
-  if (area.value.trim() && !current()) keep(draft, { text: area.value, framework: form.elements.framework?.value ?? "", switching });
+  if (shown) keep("top", { log: shown.name, top: scrollY });
+  if (area.value.trim() && area.value !== shown?.text) keep(slot, { ...written(), log: here.log, switching });
 });
-const unsent = take(draft);
-const [visit] = performance.getEntriesByType("navigation");
-if (unsent && !area.value && !answer?.querySelector("#diagnosis") && (unsent.switching || (visit && visit.type !== "navigate"))) {
-  area.value = unsent.text;
-  if (form.elements.framework) form.elements.framework.value = unsent.framework;
-  grow();
+
+/** The draft of this step of the history, where it was left and is come back to, or just changes its language. */
+function unsent(sent) {
+  const draft = take(slot);
+  const [visit] = performance.getEntriesByType("navigation");
+  const isBack = !sent && visit && visit.type !== "navigate" && draft?.log === here.log;
+  return draft?.switching || isBack ? draft : null;
+}
+
+if (document.getElementById("diagnosis")) view(area.value);
+else {
+  const sent = answer && take("send");
+  const draft = unsent(sent);
+  if (draft && !area.value) fill(draft);
+  if (answer) {
+    history.replaceState(here, ""); // what has none of its own is a link within this page
+    addEventListener("popstate", follow);
+    if (!restore(sent, draft) && aim()) say(form.dataset.named.replaceAll("{line}", aim()));
+  }
 }

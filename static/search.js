@@ -236,7 +236,7 @@ function pasted(event) {
   const text = event.clipboardData.getData("text/plain");
   if (!text.trim().includes("\n")) return;
   event.preventDefault();
-  openDiagnosis(text);
+  openDiagnosis({ text });
 }
 
 function setUpLive() {

@@ -104,6 +104,18 @@ def served(serve: Callable[..., httpx.Client], content: Path, **settings: str) -
     return str(serve(content, **settings).base_url).rstrip("/")
 
 
+def paste(page: Page, text: str, into: str = "body") -> None:
+    """Paste a text into the element of a selector, as the browser does."""
+    page.locator(into).evaluate(
+        """(element, text) => {
+          const clipboardData = new DataTransfer();
+          clipboardData.setData("text/plain", text);
+          element.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+        }""",
+        text,
+    )
+
+
 def until(page: Page, happened: Callable[[], bool]) -> None:
     """Wait for a condition that the page cannot observe."""
     for _ in range(PATIENCE_MS // 20):

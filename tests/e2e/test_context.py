@@ -40,6 +40,25 @@ def test_what_a_log_says_is_kept_by_a_tap_and_followed(open_page: OpenPage) -> N
     expect(page.locator(".map li p a").first).not_to_have_attribute("href", re.compile("framework=slime"))
 
 
+def test_what_was_said_last_of_a_log_holds_for_it(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose")
+    page.locator("#log").fill("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.28 GiB.")
+    page.locator("#framework").select_option("slime")
+    page.locator("#log-form [type=submit]").click()
+    expect(page.locator("#best a[href*='/slime/']")).to_be_visible()
+    for choice, answer in (
+        ("roll", "#best a[href*='/roll/']"),
+        ("", ".tied"),
+        ("slime", "#best a[href*='/slime/']"),
+    ):
+        page.locator("#context summary").click()
+        page.locator(f"#context button[value='{choice}']").click()
+        expect(page.locator(answer)).to_be_visible()
+        page.reload()
+        expect(page.locator(answer)).to_be_visible()
+        expect(page.locator("#framework")).to_have_value(choice)
+
+
 def test_few_results_are_narrowed_by_chips_above_them(open_page: OpenPage) -> None:
     page = open_page("/zh/search?q=oom")
     expect(page.locator(".filters")).to_have_count(0)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from tests.e2e.conftest import OpenPage
+from tests.e2e.conftest import OpenPage, paste
 
 RANKS = 64
 FRAMES = [
@@ -197,6 +197,23 @@ def test_the_keys_move_from_line_to_line_and_to_what_is_found_inside_folds(open_
     expect(count).to_have_text(f"1 of {RANKS + 1}")
     field.fill("no such words")
     expect(count).to_have_text("Not found")
+    page.locator(".best .line-number").first.press("Enter")
+    while not page.locator(".viewer-fold[aria-selected=true]").count():
+        page.keyboard.press("ArrowUp")
+    fold = int((lines.get_attribute("aria-activedescendant") or "").removeprefix("line-"))
+    page.locator(f"#line-{fold - 2}").click()
+    page.keyboard.press("ArrowDown")
+    expect(lines).to_have_attribute("aria-activedescendant", f"line-{fold - 1}")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    opened = int(chosen.locator(".viewer-number").text_content() or 0)
+    page.keyboard.press("ArrowDown")
+    expect(chosen.locator(".viewer-number")).to_have_text(str(opened + 1))
+    jump = page.locator(".viewer-tools select").first
+    jump.select_option(index=1)
+    selected = chosen.locator(".viewer-number").text_content() or ""
+    jump.select_option(index=0)
+    expect(chosen.locator(".viewer-number")).to_have_text(selected)
 
 
 def test_a_reason_leads_to_its_line_whose_address_holds(open_page: OpenPage) -> None:
@@ -245,13 +262,7 @@ def test_nothing_is_asked_for_the_log_beside_its_diagnosis_and_another_is_pasted
     expect(page.locator(".viewer-count")).to_contain_text("of")
     names = [name for each in asked if (name := each.rpartition("/")[2]) != "icon.svg"]
     assert sorted(names) == ["diagnose", "log-viewer.css", "log-viewer.js"]
-    page.evaluate(
-        """() => {
-          const clipboardData = new DataTransfer();
-          clipboardData.setData("text/plain", "step 1\\nKeyError: 'node2pg'\\n");
-          document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-        }"""
-    )
+    paste(page, "step 1\nKeyError: 'node2pg'\n")
     expect(page.locator(".viewer-text").last).to_contain_text("node2pg")
     page.get_by_role("button", name="Edit or paste another").click()
     expect(page.locator("#log")).to_be_focused()

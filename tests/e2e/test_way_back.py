@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from tests.e2e.conftest import OpenPage, served, until
+from tests.e2e.conftest import OpenPage, paste, served, until
 from tests.support.server import ROOT
 from tests.support.small_content import edition, write
 
@@ -20,9 +20,19 @@ FOLD = 690
 """Pixels of a phone's screen below which the beginning of the fix is hardly seen."""
 
 
-def diagnosed(page: Page, lang: str = "en") -> None:
-    """Waits until the page shows the answer to `LOG`."""
-    expect(page.locator("#best a")).to_have_attribute("href", f"/{lang}/entries/{ENTRY}")
+OTHER = "step 4\nKeyError: 1 at self.node2pg[node_rank]\n"
+OTHER_ENTRY = "roll/node2pg-keyerror"
+
+
+def diagnosed(page: Page, lang: str = "en", entry: str = ENTRY) -> None:
+    """Waits until the page shows the answer to `LOG`, or to another log."""
+    expect(page.locator("#best a")).to_have_attribute("href", f"/{lang}/entries/{entry}")
+
+
+def send(page: Page, log: str = LOG) -> None:
+    """Types a log into the field and sends it."""
+    page.locator("#log").fill(log)
+    page.locator("#log-form [type=submit]").click()
 
 
 def test_back_and_reload_show_the_diagnosis_again(open_page: OpenPage) -> None:
@@ -42,6 +52,148 @@ def test_back_and_reload_show_the_diagnosis_again(open_page: OpenPage) -> None:
     page.wait_for_url("**/zh/diagnose")
     diagnosed(page, "zh")
     assert "lr_decay" not in page.url
+
+
+def test_a_place_within_the_page_leaves_the_verdict(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose")
+    send(page)
+    diagnosed(page)
+    page.locator(".skip").first.press("Enter")
+    page.evaluate("location.hash = 'L2'")
+    selected = page.locator(".viewer-line[aria-selected=true] .viewer-number")
+    expect(selected).to_have_text("2")
+    page.evaluate("location.hash = 'L4'")
+    expect(selected).to_have_text("4")
+    page.get_by_role("button", name="Edit or paste another").click()
+    page.locator(".best .line-number").first.click()
+    page.wait_for_url("**/diagnose#log")
+    diagnosed(page)
+    page.reload()
+    diagnosed(page)
+    page.evaluate("log => { location.hash = new URLSearchParams({ log }); }", OTHER)
+    diagnosed(page, entry=OTHER_ENTRY)
+    page.go_back()
+    diagnosed(page)
+
+
+@pytest.mark.parametrize("storage", ["null", "undefined.any"])
+def test_where_nothing_can_be_kept_logs_are_diagnosed(open_page: OpenPage, storage: str) -> None:
+    page = open_page("about:blank")
+    page.add_init_script(
+        f"Object.defineProperty(window, 'sessionStorage', {{ get() {{ return {storage}; }} }});"
+    )
+    page.goto("/zh/diagnose")
+    send(page)
+    diagnosed(page, "zh")
+    expect(page.locator(".said")).to_have_count(0)
+    paste(page, OTHER, into="#q")
+    diagnosed(page, "zh", OTHER_ENTRY)
+
+
+def test_a_log_pasted_into_the_header_is_read_as_one_in_the_field(open_page: OpenPage) -> None:
+    """Over a verdict, with a progress bar in it, larger than is read, and larger than the browser keeps."""
+    page = open_page("/en/diagnose")
+    send(page)
+    diagnosed(page)
+    for size in (0, 20_000, 70_000):
+        text = "Epoch: 10%\rEpoch: 40%\n" + ("step of no interest " * 5 + "\n") * size + OTHER
+        paste(page, text, into="#q")
+        diagnosed(page, entry=OTHER_ENTRY)
+        root = page.locator(".viewer-line.root")
+        expect(root).to_contain_text("self.node2pg[node_rank]")
+        number = root.locator(".viewer-number").text_content() or ""
+        expect(page.locator(".best .line-number").first).to_have_text(re.compile(rf"\b{number}\b"))
+        said = page.locator(".said")
+        expect(said).to_have_count(1 if size else 0)
+        assert not size or f"This is {len(text) / (1 << 20):.1f} MiB" in (said.text_content() or "")
+        page.goto("/en/entries")
+    page.go_back()
+    diagnosed(page, entry=OTHER_ENTRY)
+
+
+def test_of_several_answers_the_one_that_was_asked_last_stands(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose")
+    send(page)
+    diagnosed(page)
+    paste(page, OTHER)
+    diagnosed(page, entry=OTHER_ENTRY)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/en/diagnose", hold)
+    page.evaluate("history.back()")
+    until(page, lambda: len(held) == 1)
+    page.evaluate("history.forward()")
+    expect(page.locator("form.busy")).to_have_count(0)
+    page.evaluate("history.go(-2)")
+    expect(page.locator("h1")).to_have_text("Paste an error")
+    held.pop().abort()
+    send(page)
+    until(page, lambda: len(held) == 1)
+    expect(page.locator("#log")).not_to_be_editable()
+    held.pop().continue_()
+    diagnosed(page)
+    paste(page, LOG)
+    until(page, lambda: len(held) == 1)
+    paste(page, OTHER)
+    until(page, lambda: len(held) == 2)
+    held[1].continue_()
+    diagnosed(page, entry=OTHER_ENTRY)
+    held[0].abort()
+    expect(page.locator(".viewer-text").first).to_have_text("step 4")
+
+
+def test_what_was_made_of_a_diagnosed_log_survives_with_its_verdict(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose")
+    send(page)
+    diagnosed(page)
+    page.get_by_role("button", name="Edit or paste another").click()
+    page.locator("#log").fill("another one, half written")
+    page.reload()
+    diagnosed(page)
+    expect(page.locator("#log")).to_have_value("another one, half written")
+    page.locator("#best a").click()
+    page.wait_for_selector(".article")
+    page.go_back()
+    diagnosed(page)
+    expect(page.locator("#log")).to_be_visible()
+    expect(page.locator("#log")).to_have_value("another one, half written")
+    page.locator(".language").click()
+    page.wait_for_url("**/zh/diagnose")
+    diagnosed(page, "zh")
+    expect(page.locator("#log")).to_be_visible()
+    expect(page.locator("#log")).to_have_value("another one, half written")
+
+
+DROP = """(input) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(input.files[0]);
+  document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_a_file_dropped_over_a_verdict_is_diagnosed_in_its_place(open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page("/en/diagnose")
+    send(page)
+    diagnosed(page)
+    file = tmp_path / "run.log"
+    file.write_text("step of no interest\n" * 70_000 + OTHER, encoding="utf-8")
+    page.evaluate(
+        "document.body.append(Object.assign(document.createElement('input'), { type: 'file', id: 'held' }))"
+    )
+    held = page.locator("#held")
+    held.set_input_files(file)
+    held.evaluate(DROP)
+    diagnosed(page, entry=OTHER_ENTRY)
+    expect(page.locator(".said")).to_contain_text("This is 1.3 MiB")
+    paste(page, LOG)
+    diagnosed(page)
+    expect(page.locator(".said")).to_have_count(0)
+    file.unlink()  # what cannot be read, as a folder cannot
+    held.evaluate(DROP)
+    expect(page.locator(".said[role=alert]")).to_contain_text("not text")
 
 
 def test_a_log_that_was_not_sent_survives_theme_and_language(open_page: OpenPage) -> None:

@@ -87,6 +87,8 @@ def test_the_answer_comes_before_what_led_to_it_and_others_are_folded(client: ht
     assert not [each for each in asked.iter("section") if "answer" in (each.get("class") or "")]
     chosen = client.post("/en/diagnose", data={"text": OOM, "framework": "", "told": "slime"})
     assert chosen.cookies["jieda_framework"] == "slime"
+    anything = client.post("/en/diagnose", data={"text": OOM, "framework": "slime", "told": ""})
+    assert 'class="match tied"' in anything.text, "what was said last counts"
     text = chosen.text
     page = parse(text)
     assert [heading.get("id") for heading in page.iter("h1")] == ["best"]

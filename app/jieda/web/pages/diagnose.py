@@ -172,9 +172,8 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
     cache the page, so that Back works; that page then contains only the relevant lines of the log."""
     service = context.site.service
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
-    framework = (
-        framework_and_version(fields["told"])[0] if fields.get("told") else fields.get("framework", "")
-    )
+    told = fields.get("told")
+    framework = fields.get("framework", "") if told is None else framework_and_version(told)[0]
     # The form may be older than the taxonomy.
     paste = Paste(text, framework if framework in context.library.taxonomy.framework else "", left_out)
     # A choice from the list holds for this paste; the answer to the question holds for the session.
