@@ -109,6 +109,13 @@ def test_where_nobody_answers_the_next_are_told_at_once_and_it_recovers_by_itsel
         assert len(asked_nodes) == count
         assert asked.failure
         working.set()
+        asked.ask("GET", "/", patience=1.0)
+        assert asked.searches("some", [{}]) == [WHOLE], "at once after an answer to somebody else"
+        assert asked.failure == ""
+        working.clear()
+        with pytest.raises(ClusterUnavailable):
+            asked.searches("some", [{}])
+        working.set()
         threading.Event().wait(0.3)
         assert asked.searches("some", [{}]) == [WHOLE]
         assert asked.failure == ""

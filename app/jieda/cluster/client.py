@@ -90,8 +90,9 @@ class Cluster:
 
     def _send(self, request: NodeRequest, patience: float) -> NodeAnswer:
         """Try nodes until one answers: each at most twice, or with `patience` for that many seconds."""
-        if not patience and time.monotonic() < self._closed_until:
-            raise ClusterUnavailable(self._failure)
+        failure = self._failure  # empty if another thread had an answer meanwhile
+        if failure and not patience and time.monotonic() < self._closed_until:
+            raise ClusterUnavailable(failure)
         deadline = time.monotonic() + (patience or 2 * self._timeout)
         timeout = patience / 2 or self._timeout
         reason = ""
