@@ -75,11 +75,12 @@ def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(tmp_path: Pa
 
 
 def test_generations_that_are_served_or_were_current_a_moment_ago_stay(tmp_path: Path) -> None:
-    current, served, left, idle = names = [f"{number:016x}" for number in range(4)]
+    current, served, new, left, idle = names = [f"{number:016x}" for number in range(5)]
     for name in names:
         (tmp_path / GENERATIONS / name).mkdir(parents=True)
-    for name in (current, served, idle):
-        os.utime(tmp_path / GENERATIONS / name, (0, 0))
-    point_to(tmp_path, current, ())
+        if name != new:
+            os.utime(tmp_path / GENERATIONS / name, (0, 0))
+    for name in (left, current):
+        point_to(tmp_path, name, ())
     prune(tmp_path, [served])
-    assert set(generation_names(tmp_path)) == {current, served, left}
+    assert set(generation_names(tmp_path)) == {current, served, new, left}

@@ -318,9 +318,14 @@ def current_name(data: Path) -> str:
 
 
 def point_to(data: Path, name: str, content: Iterable[Path]) -> None:
-    """Make a generation, built from these directories, the one to serve. Raises OSError."""
+    """Make a generation, built from these directories, the one to serve. The folder of the one that is left bears the
+    time of that, for `prune`. Raises OSError."""
+    left = read_pointer(data)
     # The time, so that numbers also grow if the previous pointer is lost.
-    number = max(read_pointer(data).number + 1, time.time_ns())
+    number = max(left.number + 1, time.time_ns())
+    if left.generation:
+        with contextlib.suppress(OSError):
+            os.utime(generation_folder(data, left.generation))
     write_aside(data / CURRENT, to_json(Pointer(name, number, tuple(map(str, content)))))
     sync(data)
 
@@ -350,11 +355,9 @@ def new_generation(data: Path, name: str) -> Iterator[Path]:
 
 
 def clean(data: Path) -> None:
-    """Remove what dead builders left. Call it while holding the lock: no other process can be building then; processes
-    that write arrays without the lock use a temporary directory."""
-    for folder in (data, *data.iterdir()):
-        if folder != data and (folder.is_symlink() or not folder.is_dir()):
-            continue
+    """Remove what dead builders left. Call it while holding the lock, with no links in place of the folders. Nothing
+    else is looked into: another builder may work in a data directory inside this one, and caches have no lock."""
+    for folder in (data, data / GENERATIONS, data / IMAGES):
         for prefix in (BUILDING, DAMAGED):
             for path in folder.glob(f"{prefix}*"):
                 remove(path)
@@ -365,7 +368,6 @@ def prune(data: Path, served: Iterable[str]) -> None:
     kept = {current_name(data), *served}
     for name in generation_names(data):
         folder = generation_folder(data, name)
-        # The directory was modified when it got its name; `point_to` follows right after that.
         with contextlib.suppress(OSError):
             if name not in kept and time.time() - folder.stat().st_mtime > GRACE:
                 remove(folder)
