@@ -63,8 +63,8 @@ class Follower:
             raise RuntimeError("nothing has been opened yet")
         return self.served
 
-    def catch_up(self) -> bool:
-        """Open the current generation unless it is served already; return whether it was swapped in.
+    def catch_up(self) -> None:
+        """Open the current generation unless it is served already.
 
         Raises one of UNREADABLE, and keeps serving the previous snapshot. A damaged generation is set aside.
         """
@@ -72,7 +72,7 @@ class Follower:
             pointer = read_pointer(self._data)
             if pointer == self._at and pointer.generation:
                 self.failure = ""
-                return False
+                return
             try:
                 files, snapshot = stamps(self._data, pointer.generation), self._open(pointer.generation)
             except DAMAGED as error:
@@ -81,7 +81,6 @@ class Follower:
             self.served, self._at, self._files, self.failure = snapshot, pointer, files, ""
             self.announcement.say(pointer.generation)
         log.info("serving generation %s: %d entries", pointer.generation[:SHOWN], len(snapshot.library))
-        return True
 
     def _open(self, name: str) -> Snapshot:
         if not name:
