@@ -338,8 +338,11 @@ def test_leftovers_of_a_dead_builder_go_with_the_next_build(
     Builder([content], data, analyzers).build()
     (data / "generations/.building-dead/index").mkdir(parents=True)
     (data / ".building-pointer").write_text("x")
+    (data / "0123456789ab").mkdir()
+    theirs = data / "0123456789ab/.building-pointer"  # content with a data directory inside this one
+    theirs.write_text("x")
     Builder([content], data, analyzers).build()
-    assert not list(data.rglob(".building-*"))
+    assert list(data.rglob(".building-*")) == [theirs]
 
 
 def test_a_builder_killed_at_any_moment_leaves_nothing_that_harms(
@@ -415,6 +418,49 @@ def test_content_that_has_lost_all_entries_is_not_taken_up(
     with pytest.raises(ContentError, match="no entries are left"):
         builder.build()
     assert titles(data) == ["A", "B"]
+
+
+@pytest.mark.quick
+def test_a_file_that_disappears_during_a_build_is_left_out(
+    content: Path, data: Path, analyzers: Analyzers
+) -> None:
+    """At whichever moment that is."""
+    calls, path = iter(range(1000)), content / "en/roll/b.md"
+    text, served, moment, passed = path.read_text(), set(), 0, 0
+
+    def delete() -> bool:
+        nonlocal passed
+        passed = next(calls)
+        if passed == moment:
+            path.unlink()
+        return False
+
+    while passed >= moment:
+        moment, calls = moment + 1, iter(range(1000))
+        path.write_text(text)
+        Builder([content], data / str(moment), analyzers, delete).build()
+        served.add(tuple(titles(data / str(moment))))
+    assert ("A",) in served
+
+
+@pytest.mark.quick
+def test_a_file_that_is_written_all_the_time_is_named_and_what_was_served_stays(
+    builder: Builder, content: Path, data: Path, analyzers: Analyzers
+) -> None:
+    builder.build()
+    live, grows = content / "en/roll/b.md", True
+
+    def write_on() -> bool:
+        with live.open("a") as file:
+            file.write("More of it.\n" * grows)
+        return False
+
+    growing = Builder([content], data, analyzers, write_on)
+    with pytest.raises(ContentError, match=r"en/roll/b\.md:1: changes while it is read"):
+        growing.build()
+    assert titles(data) == ["A", "B"]
+    grows = False
+    assert growing.build().changed
 
 
 @pytest.mark.parametrize(

@@ -152,8 +152,9 @@ class Builder:
     def build(self) -> Built:
         """Build the content as it is now and make it the current generation.
 
-        Raises ContentError if a taxonomy, glossary or dictionary is broken, OSError if the data directory cannot
-        be written, FactsUnreadable if the store cannot be used, BuildAbandoned.
+        Raises ContentError if a taxonomy, glossary or dictionary is broken, ContentMoved if a file does not stay the
+        same for as long as a build takes, OSError if the data directory cannot be written, FactsUnreadable if the store
+        cannot be used, BuildAbandoned.
         """
         self._data.mkdir(parents=True, exist_ok=True)
         with building_alone(self._data, self._pause), collect_garbage_rarely(), self._helpers:

@@ -80,7 +80,7 @@ class FactMaker:
         return FactReader(WordReader(self._analyzer, self._glossary), formats)
 
     def __call__(self, order: MissingFacts) -> Facts:
-        """Return the missing facts, except meanings. Raises ContentMoved, OSError."""
+        """Return the missing facts, except meanings. Raises ContentMoved."""
         row, missing = order.row, order.missing
         made = {
             key: _render_again(order.files[lang], order.decisions[lang])
@@ -114,7 +114,7 @@ def edition_key(file: Outline, decisions: Decisions) -> bytes:
 
 def read_facts(file: KnownFile) -> Facts:
     """Return the fact of an edition's file, and that of its text, rendered as if no link to an entry were broken.
-    Raises ContentMoved, OSError."""
+    Raises ContentMoved."""
     source = read_unchanged(file.found, file.content)
     parsed, problems = parse_file(source)
     facts = {file_key(file.where, file.content): to_json((parsed.outline if parsed else None, problems))}
@@ -139,7 +139,7 @@ def _pack_all(facts: Mapping[bytes, bytes]) -> Facts:
 
 
 def _render_again(file: Outline, decisions: Decisions) -> bytes:
-    """Read an edition's file again and render it. Raises ContentMoved, OSError."""
+    """Read an edition's file again and render it. Raises ContentMoved."""
     parsed, _ = parse_file(read_again(file.path, file.where, file.content))
     if parsed is None:
         raise RuntimeError(f"{file.where} cannot be parsed any more, although it did not change")
@@ -158,7 +158,7 @@ def _twins(file: KnownFile) -> str:
 
 
 def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
-    """Return the parsed files, from facts; new files are read first. Raises ContentMoved, OSError."""
+    """Return the parsed files, from facts; new files are read first. Raises ContentMoved."""
     keys = {file_key(file.where, file.content): file for file in files}
     known = resources.facts.known(keys)
     new = sorted((file for key, file in keys.items() if key not in known), key=_twins)

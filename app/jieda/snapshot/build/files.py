@@ -25,7 +25,7 @@ from jieda.content.read.directory import (
 )
 from jieda.content.read.history import histories, repository_of
 from jieda.entry import Problem
-from jieda.errors import GitError
+from jieda.errors import ContentError, GitError
 from jieda.git import Repository
 from jieda.snapshot.build.helpers import Helpers
 from jieda.snapshot.snapshot import Analyzers
@@ -122,26 +122,29 @@ def _to_row(file: KnownFile) -> FileRow:
     return root, where, size, modified, changed, inode & (2**63 - 1), file.content, file.note
 
 
-class ContentMoved(Exception):
-    """A file changed since it was listed: all files must be read again."""
+class ContentMoved(ContentError):
+    """A file changed since it was listed, or is gone: all files must be read again."""
 
 
 def read_unchanged(file: FoundFile, content: str) -> SourceFile:
-    """Read a file. Raises ContentMoved if its hash is not `content` any more, OSError."""
-    source = read_file(file)
+    """Read a file. Raises ContentMoved if that fails, or its hash is not `content` any more."""
+    try:
+        source = read_file(file)
+    except OSError as error:  # not of the data directory, which every other OSError of a build is about
+        raise ContentMoved(Path(file.path), 1, error.strerror or "cannot be read") from error
     if content_hash(source.content) != content:
-        raise ContentMoved
+        raise ContentMoved(Path(file.path), 1, "changes while it is read")
     return source
 
 
 def read_again(path: Path, where: str, content: str) -> SourceFile:
-    """Read a file with the hash `content`, `where` below its root. Raises ContentMoved, OSError."""
+    """Read a file with the hash `content`, `where` below its root. Raises ContentMoved."""
     root = str(path)[: -len(where) - 1]
     return read_unchanged(FoundFile(root, where, str(path)), content)
 
 
 def sample_text(sample: SampleFile) -> str:
-    """Read the text of a sample. Raises ContentMoved, OSError."""
+    """Read the text of a sample. Raises ContentMoved."""
     return read_again(sample.path, sample.where, sample.content).content.decode()
 
 

@@ -42,7 +42,7 @@ class LogSearch:
         return LogSearch, (self._signatures, self._failures)
 
     def __call__(self, log: SampleFile) -> tuple[str, LogMatches]:
-        """Return the hash of a log's content, and its matches. Raises ContentMoved, OSError."""
+        """Return the hash of a log's content, and its matches. Raises ContentMoved."""
         text = sample_text(log)
         in_text, as_diagnosis = self._finders
         return log.content, as_diagnosis(text) | {(signature, None) for signature in in_text(text)}
@@ -65,7 +65,7 @@ class LogSignatures:
         self, state: ContentState, holders: SignatureHolders
     ) -> tuple[Matches, tuple[SignatureCount, ...]]:
         """Return the signatures of `holders` that the plain text of each log contains, and how many logs match each
-        signature of an entry, found as in a diagnosis. Raises ContentMoved, OSError."""
+        signature of an entry, found as in a diagnosis. Raises ContentMoved."""
         corpus, failures = state.corpus, state.vocabulary.logs.failures
         checked = frozenset(holders.holders)
         served = {entry_id: entry.summary.signatures for entry_id, entry in state.entries.items()}

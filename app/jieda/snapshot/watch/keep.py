@@ -17,6 +17,7 @@ from watchfiles.main import FileChange
 
 from jieda.errors import ClusterUnavailable, ContentError
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
+from jieda.snapshot.build.files import ContentMoved
 from jieda.snapshot.snapshot import SHOWN
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import (
@@ -198,7 +199,7 @@ class Keeper:
                 raise BuildAbandoned from error
             is_bug = not isinstance(error, EXPECTED)
             log.warning("the build failed: %s", error, exc_info=is_bug)
-            self._again = isinstance(error, (OSError, FactsUnreadable, ClusterUnavailable))
+            self._again = isinstance(error, (ContentMoved, OSError, FactsUnreadable, ClusterUnavailable))
             self.report(state="failed", reason=reason_of(error))
             raise
         self._again = built.lacks_vectors
