@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from email.message import Message
 from functools import partial
-from http.client import HTTPException
+from http.client import HTTPException, InvalidURL
 from typing import Self, TypeVar
 from urllib.parse import urljoin
 
@@ -190,10 +190,9 @@ class Remote:
 
     def fetch(self, url: str, body: bytes | None = None, *, sent: str = TEXT) -> tuple[str, Message]:
         """Return the text and the headers of the server's answer. Raises RemoteError."""
-        request = urllib.request.Request(  # noqa: S310 - http and https only, as `at` has checked
-            self.urls.absolute(url), data=body, headers={"Content-Type": sent} if body is not None else {}
-        )
+        headers = {"Content-Type": sent} if body is not None else {}
         try:
+            request = urllib.request.Request(self.urls.absolute(url), body, headers)  # noqa: S310 - http(s), see `at`
             with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - see above
                 return response.read().decode("utf-8", errors="replace"), response.headers
         except urllib.error.HTTPError as error:
@@ -203,6 +202,8 @@ class Remote:
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
             said = getattr(reason, "strerror", None) or reason
             raise RemoteError(f"{self.urls.base_url} did not answer: {said}") from error
+        except (ValueError, InvalidURL) as error:
+            raise RemoteError(f"{self.urls.base_url} cannot be asked: {error}") from error
         except HTTPException as error:
             raise RemoteError(f"{self.urls.base_url} did not answer as a web server does") from error
 
@@ -210,14 +211,11 @@ class Remote:
         said = f"{self.urls.base_url} answered {error.code} {error.reason}"
         try:
             problem = json.loads(error.read())
-            reasons = [
-                problem["detail"],
-                *(f"{each['field']}: {each['message']}" for each in problem["errors"]),
-            ]
-        except (ValueError, KeyError, TypeError):
-            # The answer does not have the form of Jieda's errors.
+            reasons = (f"{each['field']}: {each['message']}" for each in problem["errors"])
+            return RemoteRefusal(f"{said}: {' '.join([problem['detail'], *reasons])}", error.code)
+        except (ValueError, KeyError, TypeError, OSError, HTTPException):
+            # The answer does not have the form of Jieda's errors, or breaks off.
             return RemoteError(said, error.code)
-        return RemoteRefusal(f"{said}: {' '.join(reasons)}", error.code)
 
 
 Client = Local | Remote

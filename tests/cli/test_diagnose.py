@@ -174,19 +174,34 @@ def test_a_server_that_is_not_there_is_said_so(few: dict[str, str]) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_something_else_than_a_web_server_is_said_so(few: dict[str, str]) -> None:
+@pytest.mark.parametrize("address", ["http://faq..example.com", "http://127.0.0.1:9/知识", "http://[::1"])
+def test_what_is_no_address_is_said_to_be_none(few: dict[str, str], address: str) -> None:
+    done = jieda("diagnose", "--url", address, given=KNOWN, **few)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"Error: {address} cannot be asked: ")
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("SSH-2.0-OpenSSH_9.6\r\n", "did not answer as a web server does"),
+        ("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 500\r\n\r\n<html>", "answered 502 Bad Gateway"),
+        ('HTTP/1.1 422 No\r\n\r\n{"detail": [{"loc": ["a"]}], "errors": []}', "answered 422 No"),
+    ],
+)
+def test_what_does_not_answer_as_jieda_is_said_so(few: dict[str, str], reply: str, told: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def greet() -> None:
             connection, _ = listening.accept()
             with connection:
                 connection.recv(1 << 16)
-                connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
+                connection.sendall(reply.encode())
 
         threading.Thread(target=greet, daemon=True).start()
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         done = jieda("diagnose", "--url", address, given=KNOWN, **few)
-    assert (done.returncode, done.stderr) == (2, f"Error: {address} did not answer as a web server does\n")
+    assert (done.returncode, done.stderr) == (2, f"Error: {address} {told}\n")
 
 
 def test_of_an_endless_log_the_end_is_read_and_bytes_that_are_no_text_are_no_obstacle(data: Path) -> None:
