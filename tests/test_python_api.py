@@ -82,6 +82,27 @@ def test_broken_content_is_an_error_with_its_file_and_line(content: Path, tmp_pa
         jieda.open(content, broken, data=tmp_path / "data")
 
 
+def test_settings_are_taken_as_python_has_them_and_wrong_ones_named(
+    base: jieda.KnowledgeBase, content: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    with pytest.raises(jieda.JiedaError, match="no setting semantik: is semantic meant"):
+        jieda.open(content, data=data, semantik=False)
+    given = jieda.open(
+        content=[content], data=data, semantic=False, help_url=None, allowed_hosts=("a.example", "b.example")
+    )
+    settings = given.client.service.settings
+    assert (settings.content, settings.help_url) == ((content,), "")
+    assert settings.allowed_hosts == ("a.example", "b.example")
+    for ask in (
+        lambda: base.search("memory", lang="fr"),
+        lambda: base.read("roll/oom", lang="zh-CN"),
+        lambda: base.search("memory", limit=-1),
+    ):
+        with pytest.raises(jieda.JiedaError, match="must"):
+            ask()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["python.md", "python.zh-CN.md"])
 def test_the_example_of_the_documentation_runs_as_a_program(content: Path, tmp_path: Path, page: str) -> None:

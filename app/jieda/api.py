@@ -4,7 +4,7 @@ It changes incompatibly only with the major version; docs/python.md says what is
 """
 
 import os
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Self, TypeVar
@@ -44,9 +44,12 @@ def open(*content: str | os.PathLike[str], **settings: object) -> "KnowledgeBase
     `build_processes` says otherwise. Raises JiedaError.
     """
     # Further processes would import the calling program, and run it again if it lacks `if __name__ == "__main__"`.
-    given = {"build_processes": "1"} | {name: str(value) for name, value in settings.items()}
-    directories = {"content": content} if content else {}
-    return KnowledgeBase(local_client(Settings.load(os.environ, **given | directories)))
+    given: dict[str, Any] = {"build_processes": "1", **settings} | ({"content": content} if content else {})
+    texts = {
+        name: value if value is None or isinstance(value, Sequence) else str(value)
+        for name, value in given.items()
+    }
+    return KnowledgeBase(local_client(Settings.load(os.environ, **texts)))
 
 
 def local_client(settings: Settings) -> Local:
@@ -89,20 +92,22 @@ class KnowledgeBase:
         types filter the entries; `version`, such as `slime 0.2.4`, drops those that do not apply to it. `verbatim`
         turns spelling correction off.
 
-        Raises JiedaError for a tag that the content lacks, and for an invalid version.
+        Raises JiedaError for a tag that the content lacks, and for a wrong version, language or limit.
         """
+        if limit < 0:
+            raise JiedaError(f"limit must not be negative; it is {limit}")
         filters = Filters(_all(framework), _all(kind), _all(topic), _all(error_type), version=_all(version))
-        shown = Language(lang) if lang else language_of(query)
+        shown = _language(lang) if lang else language_of(query)
         return self._ask(self.client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
 
     def diagnose(self, log: str, *, lang: str = "en", framework: str = "") -> ApiDiagnosis:
         """Return the entries that explain a log, or the verdict that none does. `framework`: the one that wrote the
         log, if known. Raises JiedaError for a log that is too large."""
-        return self._ask(self.client.diagnose(log, Language(lang), framework))
+        return self._ask(self.client.diagnose(log, _language(lang), framework))
 
     def read(self, entry_id: str, *, lang: str = "en") -> ApiEntry:
         """Return an entry, `<framework>/<slug>`, in `lang` if it has that edition. Raises UnknownEntry."""
-        return self._ask(self.client.read(entry_id, Language(lang)))
+        return self._ask(self.client.read(entry_id, _language(lang)))
 
     def close(self) -> None:
         """Stop background work; `with jieda.open(…) as base` does so on exit."""
@@ -130,6 +135,12 @@ class KnowledgeBase:
             finally:
                 question.close()
         raise RuntimeError("an answer from local content waits for something")
+
+
+def _language(text: str) -> Language:
+    if text not in [*Language]:
+        raise JiedaError(f"lang must be {' or '.join(Language)}; it is {text!r}")
+    return Language(text)
 
 
 def _all(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,27 @@ def check_networks(named: tuple[str, ...]) -> tuple[str, ...]:
     return named
 
 
+@contextmanager
+def _path_read() -> Iterator[None]:
+    """Turn what may be wrong with a path, such as an unknown `~user` or a folder that is closed, into ValueError."""
+    try:
+        yield
+    except (RuntimeError, OSError) as error:
+        raise ValueError(getattr(error, "strerror", None) or str(error).rstrip(".")) from error
+
+
+@_path_read()
+def absolute(path: Path) -> Path:
+    """Return the absolute path. Raises ValueError if there is no such user, or no current directory."""
+    return path.expanduser().absolute()
+
+
+@_path_read()
 def directories(given: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
     """Return the paths in texts with path separators. Raises ValueError if there are none, or one is no directory."""
     parts = [given] if isinstance(given, str) else [os.fspath(each) for each in given]
     names = [name for part in parts for name in part.split(os.pathsep) if name]
-    paths = tuple(Path(name).expanduser().absolute() for name in names)
+    paths = tuple(absolute(Path(name)) for name in names)
     if not paths:
         raise ValueError("must name a content directory")
     if missing := [str(path) for path in paths if not path.is_dir()]:
@@ -54,9 +71,10 @@ def directories(given: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ..
     return paths
 
 
+@_path_read()
 def existing_file(text: str) -> str:
     """Return the path of an existing file, or an empty text. Raises ValueError."""
-    path = Path(text).expanduser().absolute()
+    path = absolute(Path(text))
     if text and not path.is_file():
         raise ValueError("must be a file")
     return str(path) if text else ""

@@ -22,6 +22,7 @@ from jieda.setting_forms import (
     NOBODY,
     NODE,
     ORIGIN,
+    absolute,
     address_with,
     check_networks,
     directories,
@@ -40,7 +41,7 @@ def row(default: Any, help_text: str, low: int | None = None, high: int | None =
     return Field(default, description=help_text, ge=low, le=high)
 
 
-@dataclass(frozen=True, slots=True, config={"validate_default": True})
+@dataclass(frozen=True, slots=True, config={"validate_default": True, "extra": "forbid"})
 class Settings:
     """All settings with resolved values: paths absolute, lists split."""
 
@@ -55,7 +56,7 @@ class Settings:
         "Serve the entries that come with Jieda as well, below those of the content directories; without any of these "
         "they are served anyway.",
     )
-    data: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = row(
+    data: Annotated[Path, AfterValidator(absolute)] = row(
         DATA,
         "Directory of the index, for one server at a time; created if missing. By default, content other than the "
         "shipped one has a folder of its own below this one.",
@@ -327,6 +328,9 @@ def _problem(error: Mapping[str, Any]) -> str:
     if not error["loc"]:
         return reason
     name = str(error["loc"][0])
+    if name not in TABLE:
+        meant = "".join(f": is {near} meant?" for near in get_close_matches(name, TABLE, 1))
+        return f"there is no setting {name}{meant}"
     return f"JIEDA_{name.upper()} (--{name.replace('_', '-')}): {reason}; it is {_as_text(error['input'])!r}"
 
 

@@ -46,6 +46,7 @@ def test_every_setting_is_an_option_named_with_its_variable() -> None:
 @pytest.mark.quick
 def test_all_wrong_settings_are_told_at_once_with_2() -> None:
     wrong = variables({"workers": "zero", "content": "/does/not/exist", "watch": "off", "prot": "80"})
+    wrong |= variables({"data": "~nobody-here/data", "dictionary": f"/tmp/{'x' * 300}"})
     wrong |= variables({"allowed_hosts": "https://faq.example.com", "trusted_proxies": "10.0.0.7/8"})
     ended = jieda("serve", "--port", "70000", "--base-url", "faq", **wrong)
     assert ended.returncode == 2
@@ -55,6 +56,7 @@ def test_all_wrong_settings_are_told_at_once_with_2() -> None:
         "jieda: JIEDA_PORT (--port): should be less than or equal to 65535; it is '70000'",
         "jieda: JIEDA_WORKERS (--workers): should be a valid integer; it is 'zero'",
         "jieda: JIEDA_CONTENT (--content): not a directory: /does/not/exist; it is '/does/not/exist'",
+        "jieda: JIEDA_DATA (--data): Could not determine home directory; it is '~nobody-here/data'",
         "jieda: JIEDA_BASE_URL (--base-url): must be like https://faq.example.com, without a path "
         "(the path is JIEDA_ROOT_PATH); it is 'faq'",
         "jieda: JIEDA_ALLOWED_HOSTS (--allowed-hosts): must be host names such as faq.example.com or *.example.com, "
@@ -62,6 +64,7 @@ def test_all_wrong_settings_are_told_at_once_with_2() -> None:
         "jieda: JIEDA_TRUSTED_PROXIES (--trusted-proxies): must be addresses such as 10.0.0.7, networks such as "
         "10.0.0.0/8, or *; it is '10.0.0.7/8'",
         "jieda: JIEDA_WATCH (--watch): should be 'auto', 'events' or 'poll'; it is 'off'",
+        f"jieda: JIEDA_DICTIONARY (--dictionary): File name too long; it is '/tmp/{'x' * 300}'",
     ]
 
 
