@@ -247,9 +247,13 @@ class FeedbackStore:
             _aside(self.gaps).unlink()
         if identity(self.gaps) is None:
             return
-        with self._connect(GAPS) as connection:
-            _delete_before(connection, "~")  # which sorts after every day
-            _shrink(connection)
+        try:
+            with self._connect(GAPS) as connection:
+                _delete_before(connection, "~")  # which sorts after every day
+                _shrink(connection)
+        except FeedbackUnusable as error:
+            if not (error.damaged and _delete(self.gaps)):
+                raise
 
     def asked(self, days: int) -> Sequence[GapCount]:
         """Return the questions of the last days by text and day: the MOST_TEXTS most frequent texts."""
@@ -352,14 +356,24 @@ def _set_aside(path: Path, which: tuple[int, int] | None) -> bool:
     file of another worker that noticed sooner. It is not deleted, as others may have it open."""
     if which is None or identity(path) != which:
         return False
-    for suffix in ("-wal", "-shm"):  # SQLite keeps these beside it
-        with suppress(OSError):
-            path.with_name(path.name + suffix).unlink()
+    _delete(path, BESIDE)
     try:
         path.replace(_aside(path))
     except OSError:
         return False
     return True
+
+
+BESIDE = ("-wal", "-shm")
+"""Suffixes of the files that SQLite keeps beside another."""
+
+
+def _delete(path: Path, suffixes: Sequence[str] = (*BESIDE, "")) -> bool:
+    """Delete the files with these suffixes of a name. Return whether none at `path` is left."""
+    for suffix in suffixes:
+        with suppress(OSError):
+            path.with_name(path.name + suffix).unlink()
+    return identity(path) is None
 
 
 def _delete_before(connection: sqlite3.Connection, day: str) -> None:

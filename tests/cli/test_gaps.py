@@ -79,7 +79,11 @@ def test_a_file_that_cannot_be_read_is_an_error_that_says_so(tmp_path: Path) -> 
     prepare(tmp_path)
     damaged = tmp_path / "data" / "gaps-1.sqlite"
     damaged.write_bytes(b"no database" * 100)
+    (beside := damaged.with_name(f"{damaged.name}-wal")).write_bytes(b"asked")
     printed = run(tmp_path)
     assert printed.returncode == 2
     assert "cannot be read" in printed.stderr
     assert damaged.read_bytes().startswith(b"no database")
+    assert run(tmp_path, "--forget").returncode == 0
+    assert not damaged.exists()
+    assert not beside.exists()
