@@ -28,7 +28,7 @@ _WORD = b"[[:alnum:]_]+|[\xc0-\xff][\x80-\xbf]+|[^[:space:]]"
 _CHANGED = "diff --name-status --no-renames --no-ext-diff -z".split()
 _HISTORY = (
     *("log", f"--max-count={MOST_COMMITS}", "--format=%x00%h %cs %s"),
-    *"--no-renames --diff-filter=M -p -U0 --no-ext-diff --no-textconv --no-color".split(),
+    *"--relative --no-renames --diff-filter=M -p -U0 --no-ext-diff --no-textconv --no-color".split(),
     *(
         "--src-prefix=a/",
         "--dst-prefix=b/",
@@ -79,15 +79,17 @@ class Repository:
         """Return the commit that is checked out. Raises GitError if there is none yet."""
         return run(self.root, "rev-parse", "--verify", "HEAD").decode().strip()
 
-    def word_changes(self, commit: str, folder: Path) -> str:
-        """Return the changes of files below `folder`, commit by commit, latest first, word by word: for each commit a
-        NUL, its name, day and subject, and the output of `git log -p --word-diff=porcelain`. Raises GitError."""
-        output = run(self.root, *_HISTORY, commit, "--", str(folder), environ={"LC_ALL": "C"})
-        return output.decode("utf-8", "replace")
-
     def file_at(self, commit: str, path: str) -> bytes:
         """Return the content of a file in a commit. Raises GitError."""
         return run(self.root, "cat-file", "blob", f"{commit}:{path}")
+
+
+def word_changes(folder: Path, commit: str) -> str:
+    """Return the changes of files below `folder`, commit by commit, latest first, word by word: for each commit a NUL,
+    its name, day and subject, and the output of `git log -p --word-diff=porcelain`, with paths below `folder`, whose
+    own may have signs that git would quote. Raises GitError."""
+    output = run(folder, *_HISTORY, commit, "--", ".", environ={"LC_ALL": "C"})
+    return output.decode("utf-8", "replace")
 
 
 def _names(output: bytes) -> list[str]:

@@ -75,7 +75,7 @@ def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(tmp_path: Pa
 
 
 def test_generations_that_are_served_or_were_current_a_moment_ago_stay(tmp_path: Path) -> None:
-    current, served, new, left, idle = names = [f"{number:016x}" for number in range(5)]
+    current, served, new, left, _ = names = [f"{number:016x}" for number in range(5)]
     for name in names:
         (tmp_path / GENERATIONS / name).mkdir(parents=True)
         if name != new:

@@ -28,8 +28,9 @@ def revised(folder: Path, subject: str, **bodies: str) -> None:
 
 
 def test_each_language_shows_its_changes_latest_first(serve: Served, tmp_path: Path) -> None:
-    folder = write(tmp_path / "内容", {})
-    git(folder, "init", "--quiet")
+    """Whatever the folders around it are named."""
+    folder = write(tmp_path / 'the team\'s "内容"' / "our content", {})
+    git(folder.parent, "init", "--quiet")
     revised(folder, "Begin", en="Set shards to 4.", zh="把分片数设为 4。")
     revised(folder, "Take eight", en="Set shards to 8.", zh="把分片数设为 8。")
     revised(folder, "Escape <b>", en="Set shards to 8 & ranks.")
@@ -56,6 +57,22 @@ def test_a_commit_with_the_next_change_joins_the_history(serve: Served, tmp_path
     revised(folder, "Take nine", en="Set shards to 9.")
     client = serve(folder)
     assert "Set shards to <del>8</del><ins>9</ins>." in client.get("/en/entries/roll/shards").text
+
+
+def test_a_repository_that_git_does_not_open_is_in_the_log(
+    inside: Callable[..., AbstractContextManager[Inside]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    folder = write(tmp_path / "content", {})
+    git(folder, "init", "--quiet")
+    with inside(folder):
+        assert not caplog.records, "without a commit, there is nothing to miss"
+    revised(folder, "Begin", en="Set shards to 4.")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with inside(folder):
+        assert caplog.text.count("safe.directory") == 1
 
 
 def test_a_start_asks_git_for_a_history_only_where_there_is_a_new_commit(

@@ -1,15 +1,21 @@
 """The history of content files, read from their git repository and shown to readers of an entry."""
 
+import logging
+import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 
 from jieda.errors import GitError
-from jieda.git import Repository
+from jieda.git import Repository, word_changes
 from jieda.han import HAN
+
+log = logging.getLogger(__name__)
 
 MOST_CHANGES = 5
 """Maximum of changes kept per file, the latest ones."""
@@ -42,15 +48,15 @@ Histories = dict[Path, tuple[Change, ...]]
 """Changes by file, latest first. Files that were never changed are left out."""
 
 
-def histories(directory: Path, commit: str, repository: Repository) -> Histories:
+def histories(directory: Path, commit: str) -> Histories:
     """Return the changes of the files below a directory, up to a commit. Raises GitError."""
     found: dict[Path, list[Change]] = {}
-    for block in repository.word_changes(commit, directory).split("\0")[1:]:
+    for block in word_changes(directory, commit).split("\0")[1:]:
         head, *files = block.split("\ndiff --git ")
         name, day, subject = head.split("\n", 1)[0].split(" ", 2)
         for file in files:
             where, *lines = file.split("\n+++ b/", 1)[-1].split("\n")
-            known = found.setdefault(repository.root / where, [])
+            known = found.setdefault(directory / where.removesuffix("\t"), [])
             changed = [line for line in _changed_lines(lines) if not _is_bookkeeping(line)]
             if changed and len(known) < MOST_CHANGES:
                 kept = tuple(changed[:MOST_LINES])
@@ -74,13 +80,23 @@ def _is_bookkeeping(line: tuple[WordPiece, ...]) -> bool:
     return "".join(piece.text for piece in line).lstrip().startswith(_BOOKKEEPING)
 
 
-def repository_of(directory: Path) -> tuple[Repository, str] | None:
-    """Return the repository of a directory and its latest commit; None without a repository or without git."""
+def commit_of(directory: Path) -> str | None:
+    """Return the commit that is checked out in a directory; None without one or without git. Where there is a
+    repository that git does not open, such as that of another user, the log says so once."""
     try:
         repository = Repository.around(directory)
-        return repository, repository.latest()
-    except GitError:
+    except GitError as error:
+        if any(os.access(folder / ".git", os.F_OK) for folder in (directory, *directory.parents)):
+            _warn_once(f"cannot read the git history of {directory}: {error}")
         return None
+    with suppress(GitError):
+        return repository.latest()
+    return None
+
+
+@cache
+def _warn_once(text: str) -> None:
+    log.warning("%s", text)
 
 
 MOST_COMPARED = 4000

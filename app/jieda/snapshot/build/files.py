@@ -23,10 +23,9 @@ from jieda.content.read.directory import (
     read_file,
     unreadable,
 )
-from jieda.content.read.history import histories, repository_of
+from jieda.content.read.history import commit_of, histories
 from jieda.entry import Problem
 from jieda.errors import ContentError, GitError
-from jieda.git import Repository
 from jieda.snapshot.build.helpers import Helpers
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FactStore, FileRow, code_version, fact_key, packed
@@ -160,24 +159,24 @@ class HistoryFacts:
         """Return the fact keys of the histories of all files. Raises FactsUnreadable."""
         keys: dict[Path, bytes] = {}
         for directory in map(Path.resolve, self._content):
-            if found := repository_of(directory):
-                keys |= self._keys(directory, *found)
+            if commit := commit_of(directory):
+                keys |= self._keys(directory, commit)
         return keys
 
-    def _known_or_read(self, directory: Path, repository: Repository, commit: str) -> dict[Path, bytes]:
+    def _known_or_read(self, directory: Path, commit: str) -> dict[Path, bytes]:
         name, version = f"history {directory}", f"{code_version()} {commit}"
         note = self._facts.note(name, version)
         keys = from_json(note, dict[str, bytes]) if note else {}
         wanted = frozenset(keys.values())
         # Facts that no entry needed may have been deleted. Without any, the clone may have been shallow.
         if not keys or self._facts.known(wanted) != wanted:
-            keys = self._read(directory, repository, commit)
+            keys = self._read(directory, commit)
             self._facts.put_note(name, version, to_json(keys))
         return {Path(path): key for path, key in keys.items()}
 
-    def _read(self, directory: Path, repository: Repository, commit: str) -> dict[str, bytes]:
+    def _read(self, directory: Path, commit: str) -> dict[str, bytes]:
         try:
-            found = histories(directory, commit, repository)
+            found = histories(directory, commit)
         except GitError as error:
             log.warning("cannot read the git history of %s: %s", directory, error)
             return {}

@@ -251,7 +251,9 @@ def _open(path: Path, how: str) -> sqlite3.Connection:
 
 _PACKAGES = ("content", "analysis", "search", "log", "diagnosis", "snapshot", "cluster", "knowledge")
 """Packages whose code affects the content of facts or generations."""
-_LIBRARIES = "jieba markdown-it-py msgspec numpy packaging pygments pyspellchecker pyyaml snowballstemmer".split()
+_LIBRARIES = (
+    "jieba markdown-it-py msgspec numpy packaging pygments pyspellchecker pyyaml snowballstemmer".split()
+)
 """Libraries whose releases may differ in what they make of the same text."""
 
 
