@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 BUILDING = ".building-"
@@ -99,6 +99,19 @@ def identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+BESIDE = ("-wal", "-shm")
+"""Suffixes of the files that SQLite keeps beside a database."""
+
+
+def delete_database(path: Path, suffixes: Sequence[str] = (*BESIDE, "")) -> bool:
+    """Delete a file of SQLite and those beside it, or only those with these suffixes. Return whether none is left at
+    `path`."""
+    for suffix in suffixes:
+        with contextlib.suppress(OSError):
+            path.with_name(path.name + suffix).unlink()
+    return identity(path) is None
 
 
 def make_private(path: Path) -> None:

@@ -16,7 +16,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jieda.disk import identity, make_private
+from jieda.disk import BESIDE, delete_database, identity, make_private
 from jieda.entry import Language
 from jieda.errors import RequestError
 
@@ -243,8 +243,7 @@ class FeedbackStore:
 
     def clear_gaps(self) -> None:
         """Empty the file of questions and reads, and delete one that was set aside. Votes stay."""
-        with suppress(OSError):
-            _aside(self.gaps).unlink()
+        delete_database(_aside(self.gaps))
         if identity(self.gaps) is None:
             return
         try:
@@ -252,7 +251,7 @@ class FeedbackStore:
                 _delete_before(connection, "~")  # which sorts after every day
                 _shrink(connection)
         except FeedbackUnusable as error:
-            if not (error.damaged and _delete(self.gaps)):
+            if not (error.damaged and delete_database(self.gaps)):
                 raise
 
     def asked(self, days: int) -> Sequence[GapCount]:
@@ -356,24 +355,12 @@ def _set_aside(path: Path, which: tuple[int, int] | None) -> bool:
     file of another worker that noticed sooner. It is not deleted, as others may have it open."""
     if which is None or identity(path) != which:
         return False
-    _delete(path, BESIDE)
+    delete_database(path, BESIDE)
     try:
         path.replace(_aside(path))
     except OSError:
         return False
     return True
-
-
-BESIDE = ("-wal", "-shm")
-"""Suffixes of the files that SQLite keeps beside another."""
-
-
-def _delete(path: Path, suffixes: Sequence[str] = (*BESIDE, "")) -> bool:
-    """Delete the files with these suffixes of a name. Return whether none at `path` is left."""
-    for suffix in suffixes:
-        with suppress(OSError):
-            path.with_name(path.name + suffix).unlink()
-    return identity(path) is None
 
 
 def _delete_before(connection: sqlite3.Connection, day: str) -> None:
