@@ -255,6 +255,12 @@ def test_a_reason_names_a_part_whole_where_a_typed_character_stands_for_two(smal
         assert part in {text for _, text, _ in reasons(first(snapshot, typed))}, typed
 
 
+def test_a_version_with_an_underscore_is_found_whole(small: MakeSnapshot) -> None:
+    snapshot = small(FILLERS | {"en/image": concept("Images", "Pull `roll:v0.3_npu2.10.0_py3.12`.")})
+    for typed in ("roll:v0.3_npu2.10.0_py3.12", "roll_v0.3_npu2.10.0_py3.12"):
+        assert found(snapshot, typed)[:1] == ["image"]
+
+
 def test_hits_are_the_same_in_both_languages_and_shown_in_the_readers(small: MakeSnapshot) -> None:
     both = {
         "en/twin": concept("Zebra crossing", "English words."),

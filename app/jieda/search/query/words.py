@@ -231,7 +231,9 @@ def _code_word(piece: Piece, parts: Sequence[Token], number_weight: float) -> Qu
         WeightedTerm((t.term, *stems.get((t.start, t.end), ())), t.text, _part_weight(t, value))
         for t in piece.of_kind(TokenKind.TERM)
     ]
-    words = [part for part in parts if JOINED_STEMS not in part.text]
+    # The parts of names come before those of words; a version such as `2.0_rc1` is a word with the joint in it.
+    stemmed = zip(parts[-len(piece.parts.words) :], piece.parts.words, strict=True)
+    words = [(part, typed) for part, typed in stemmed if JOINED_STEMS not in part.text]
     whole = WeightedTerm((exact.term, *(names[0].variants if names else ())), exact.text, weight)
     written = weights.HYPHENATED if WORDS_WITH_HYPHENS.fullmatch(exact.text) else weights.WHOLE_CODE
     alternatives = [Alternative((whole,), *written, source=MatchKind.IDENTIFIER)]
@@ -240,10 +242,10 @@ def _code_word(piece: Piece, parts: Sequence[Token], number_weight: float) -> Qu
     if words:
         terms = [
             WeightedTerm((TokenKind.TERM.term(t.text), t.term), typed, min(weight, _part_weight(t, value)))
-            for t, typed in zip(words, piece.parts.words, strict=True)
+            for t, typed in words
         ]
         alternatives.append(Alternative(tuple(terms), *weights.CODE_WORDS))
-    stem = JOINED_STEMS.join(word.text for word in words)
+    stem = JOINED_STEMS.join(part.text for part, _ in words)
     return QueryWord(exact.text, exact.start, exact.end, tuple(alternatives), stem)
 
 
