@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.content.read.history import blocks_between
 
 from tests.support.git import git
 from tests.support.inside import Inside
@@ -111,3 +112,10 @@ def test_nothing_shows_without_a_repository(serve: Served, tmp_path: Path) -> No
     page = client.get("/en/entries/roll/shards").text
     assert "Sharding" in page
     assert SUMMARY["en"] not in page
+
+
+def test_of_texts_too_long_to_compare_all_is_shown_unless_they_are_the_same() -> None:
+    long = "a line\n" * 3000
+    assert blocks_between(long, long) == ()
+    ((old, new),) = blocks_between(long, f"{long}one more\n")
+    assert (old.text, new.text) == (long, f"{long}one more\n")

@@ -115,9 +115,9 @@ def blocks_between(before: str, after: str) -> tuple[tuple[WordPiece, ...], ...]
 
 
 def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    """Return what `SequenceMatcher` does, or that all was replaced where there is too much to compare."""
+    """Return what `SequenceMatcher` does, or whether all is equal or replaced where there is too much to compare."""
     if len(old) + len(new) > MOST_COMPARED:
-        return [("replace", 0, len(old), 0, len(new))]
+        return [("equal" if old == new else "replace", 0, len(old), 0, len(new))]
     return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
 
 
