@@ -44,14 +44,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     link = folder.with_name("link")
     link.symlink_to(folder)
+    (folder / ".export-killed" / "new").mkdir(parents=True)
     few = write(folder.with_name("few"), {"en/roll/gone.md": edition("Gone")})
     built = copy_data(folder.with_name("built"))
-    # What was exported before is replaced.
+    # What was exported before is replaced, and what an export that was killed has left is no obstacle.
     for content, data in ((few, folder.with_name("data")), (ROOT / "content", built)):
         arguments = [str(link), "--content", str(content), "--root-path", PREFIX]
         done = export(*arguments, data=data)
         assert done.returncode == 0, done.stderr
         assert (folder / "en/entries/roll/gone/index.html").is_file() == (content == few)
+        assert not list(folder.glob(".export-*"))
     return folder
 
 

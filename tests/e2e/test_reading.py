@@ -100,6 +100,19 @@ def test_the_language_is_switched_at_the_section_that_is_being_read(
     until(page, lambda: bool(page.evaluate("scrollY > 0")))  # the browser goes to the anchor in its own time
 
 
+def test_on_a_phone_the_header_hides_no_section_that_is_gone_back_to(open_page: OpenPage) -> None:
+    page = open_page("/en/entries/slime/oom-max-tokens-per-gpu", viewport={"width": 360, "height": 640})
+    # Downwards the header goes, upwards it comes back: with the field of the search in a second row.
+    page.evaluate("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
+    expect(page.locator(".top")).to_have_class(re.compile("away"))
+    page.evaluate("document.getElementById('verify').scrollIntoView({ behavior: 'instant' })")
+    expect(page.locator(".top")).not_to_have_class(re.compile("away"))
+    header, section = page.locator(".top").bounding_box(), page.locator("#verify").bounding_box()
+    assert header
+    assert section
+    assert section["y"] >= header["y"] + header["height"]
+
+
 def test_from_the_top_the_language_is_switched_at_the_top(open_page: OpenPage) -> None:
     page = open_page("/en/entries/slime/oom-max-tokens-per-gpu")
     page.locator(".language").click()

@@ -17,6 +17,8 @@ from jieda.web.app import create_app
 MARK = "search.json"
 """A file that every export contains, with these keys among others."""
 MARK_KEYS = {"entries", "terms", "members"}
+ASIDE = ".export-"
+"""Start of the name of the folder in which an export is written; one that was killed leaves it, the next removes it."""
 
 
 @click.command("export")
@@ -31,7 +33,7 @@ def command(
 
     An earlier export there is replaced. Diagnosing logs needs a server.
     """
-    if directory.exists() and any(directory.iterdir()) and not _is_export(directory):
+    if not _is_free(directory) and not _is_export(directory):
         raise click.UsageError(f"{directory} holds something else; name an empty folder or a new one")
     given = {"base_url": base_url, "root_path": root_path, "workbench": "0", "gaps": "0", "allowed_hosts": ""}
     settings = Settings.load(os.environ, content=directories, **given)
@@ -39,7 +41,7 @@ def command(
     knowledge.open()
     with writing():
         directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".export-", dir=directory) as folder:
+        with tempfile.TemporaryDirectory(prefix=ASIDE, dir=directory) as folder:
             new, old = Path(folder) / "new", Path(folder) / "old"
             count = asyncio.run(_write(create_app(settings, knowledge), new))
             old.mkdir()
@@ -49,6 +51,10 @@ def command(
                     if each != Path(folder):
                         each.rename(target / each.name)
     click.echo(f"{count} files in {directory}")
+
+
+def _is_free(directory: Path) -> bool:
+    return not directory.exists() or all(each.name.startswith(ASIDE) for each in directory.iterdir())
 
 
 def _is_export(directory: Path) -> bool:
