@@ -12,6 +12,14 @@ from tests.log.reading import CONTENT
 from tests.support import small_content
 from tests.support.shipped import open_snapshot
 
+OTHER = """\
+  slime:
+    name: {en: slime, zh: slime}
+    description: {en: Another framework., zh: 另一个框架。}
+kinds:"""
+TAXONOMY = {"taxonomy.yaml": small_content.TAXONOMY.replace("kinds:", OTHER, 1)}
+"""Of two frameworks: entries of any other are refused, and an answer that they are not in says nothing."""
+
 
 @pytest.fixture(scope="session")
 def diagnoser(shipped: Snapshot) -> Diagnoser:
@@ -24,7 +32,7 @@ def background(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -
     """A folder with content that has no entries, but formats, programs and a part of the background as shipped; and
     with what a build made of them."""
     folder = tmp_path_factory.mktemp("background")
-    content = small_content.write(folder / "content", {})
+    content = small_content.write(folder / "content", TAXONOMY)
     for name in ("programs.yaml", "failures.yaml"):
         shutil.copy(CONTENT / name, content)
     (content / "background").mkdir()
@@ -45,6 +53,7 @@ def diagnoser_of(
     """
 
     def make(entries: Mapping[str, str]) -> Diagnoser:
+        assert all(entry_id.startswith(("roll/", "slime/")) for entry_id in entries)
         files = {
             f"en/{entry_id}.md": small_content.edition(
                 f"About {entry_id}", "## Fix\n\nDo it.\n", kind="error", topics="[memory]"
@@ -52,7 +61,7 @@ def diagnoser_of(
             for entry_id, front in entries.items()
         }
         shutil.copytree(background, tmp_path, symlinks=True, dirs_exist_ok=True)
-        content = small_content.write(tmp_path / "content", files)
+        content = small_content.write(tmp_path / "content", TAXONOMY | files)
         return open_snapshot(tmp_path / "data", analyzers, content).diagnoser
 
     return make

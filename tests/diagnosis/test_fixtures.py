@@ -25,6 +25,7 @@ def read(path: Path) -> tuple[list[tuple[str, str]], str]:
 @pytest.mark.parametrize("path", cases(), ids=lambda path: path.stem)
 def test_log_is_diagnosed_as_its_header_says(path: Path, diagnoser: Diagnoser) -> None:
     expected, log = read(path)
+    assert expected
     diagnosis = diagnoser.diagnose(log, Language.EN)
     for what, value in expected:
         CHECKS[what](diagnosis, value)

@@ -176,10 +176,12 @@ def test_titles_beginnings_and_days_are_conditions(shipped: Snapshot) -> None:
     assert found(shipped, "updated:..2001").total == 0
 
 
-def test_without_operators_an_answer_is_as_before(shipped: Snapshot) -> None:
+def test_an_operator_keeps_what_fits_of_what_the_words_find_and_text_is_none(shipped: Snapshot) -> None:
+    words, kept = entries(shipped, "memory"), entries(shipped, "memory framework:slime")
+    assert {one.id for one in kept} == {one.id for one in words if one.framework == "slime"}
     answer = found(shipped, "framework: slime")
     assert answer.operators == ()
-    assert found(shipped, "memory framework:slime").total < answer.total + found(shipped, "memory").total
+    assert {hit.entry.framework for hit in answer.hits} > {"slime"}
 
 
 def test_a_value_that_does_not_exist_is_answered_with_the_nearest(shipped: Snapshot) -> None:

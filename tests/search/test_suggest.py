@@ -168,8 +168,7 @@ def test_no_more_than_asked_for_are_offered_and_none_twice(shipped: Snapshot, li
 
 def test_signs_that_mean_something_to_patterns_are_text(shipped: Snapshot) -> None:
     for odd in (".*", "[a-z]", "\\", "(?", "%s", "a|b", "^", "$"):
-        for text, _ in complete(shipped, odd, limit=50):
-            assert odd in text or odd.strip("-_ ") == "", (odd, text)
+        assert complete(shipped, odd, limit=50) == [], odd
 
 
 def test_every_title_is_offered_when_half_of_it_is_typed(shipped: Snapshot) -> None:

@@ -28,6 +28,7 @@ def test_an_entry_has_every_field_of_the_contract(client: httpx.Client) -> None:
     assert {heading["anchor"] for heading in entry["headings"]} >= {"fix"}
     assert set(entry["source"][0]) == {"title", "url", "license"}
     assert [each["lang"] for each in entry["editions"]] == ["en", "zh"]
+    assert entry["related"]
     for neighbor in entry["related"]:
         assert client.get(neighbor["api_url"]).json()["title"]
 

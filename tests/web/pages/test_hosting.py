@@ -99,6 +99,7 @@ def test_fragments_lead_to_something(hosted: httpx.Client) -> None:
         ids = {element.get("id") for element in page.iter()}
         targets = [link.get("href", "") for link in page.iter("a")]
         named = {target[1:] for target in targets if target.startswith("#")}
+        assert named
         assert named <= ids
 
 
