@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from jieda.snapshot.build import helpers, signatures
+from jieda.snapshot.build import entries, helpers, signatures
 from jieda.snapshot.build.builder import Builder
-from jieda.snapshot.build.entries import WORTH_HELP
 from jieda.snapshot.build.helpers import CHUNK, Helpers
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME, FactStore
@@ -21,9 +20,19 @@ from jieda.snapshot.store.generation import Generation, current_name
 from tests.support.server import ROOT, until
 from tests.support.small_content import edition, write
 
+WORTH_HELP = 40
+"""Tasks, a fraction of the usual number: what is shared is the same."""
 MANY = 2 * WORTH_HELP + 1
 """Entries of one file each, so that reading them is worth help as well."""
-LOGS = signatures.WORTH_HELP + 1
+LOGS = WORTH_HELP + 1
+
+
+@pytest.fixture(autouse=True, scope="module")
+def worth_help() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entries, "WORTH_HELP", WORTH_HELP)
+        patch.setattr(signatures, "WORTH_HELP", WORTH_HELP)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +130,7 @@ def test_two_processes_make_the_same_as_one_and_a_small_edit_stays_in_the_proces
     assert not watcher.seen
 
 
-@pytest.mark.parametrize("kill", [(1, 2), (10, 1), (40, 2)])
+@pytest.mark.parametrize("kill", [(1, 2), (4, 1), (10, 2)])
 def test_nothing_is_lost_with_a_process_that_is_killed(
     much: Path, alone: Kept, analyzers: Analyzers, caplog: pytest.LogCaptureFixture, kill: tuple[int, int]
 ) -> None:
@@ -139,9 +148,15 @@ def test_nothing_is_lost_with_a_process_that_is_killed(
 def test_a_process_that_hangs_is_not_waited_for(
     much: Path, data: Path, analyzers: Analyzers, alone: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(helpers, "PATIENCE", 5.0)
-    watcher = Watcher(3, lambda pids: os.kill(pids[0], signal.SIGSTOP))
-    Builder([much], data, analyzers, watcher, processes=2).build()
+    monkeypatch.setattr(helpers, "PATIENCE", 2.0)
+    hung: list[int] = []
+
+    def hang(pids: list[int]) -> None:
+        hung.append(pids[0])
+        stopped(hung)
+
+    Builder([much], data, analyzers, Watcher(3, hang), processes=2).build()
+    assert hung
     assert kept(data) == alone
 
 
@@ -149,6 +164,7 @@ def test_a_builder_that_is_killed_leaves_no_process(much: Path, data: Path) -> N
     program = (
         "import sys; from pathlib import Path\n"
         "from jieda.snapshot.snapshot import Analyzers; from jieda.snapshot.build.builder import Builder\n"
+        "from jieda.snapshot.build import entries; entries.WORTH_HELP = 40\n"
         "Builder([Path(sys.argv[1])], Path(sys.argv[2]), Analyzers(), processes=2).build()"
     )
     running = subprocess.Popen([sys.executable, "-c", program, str(much), str(data)], cwd=ROOT)
