@@ -78,11 +78,6 @@ def test_attacks_fail_nobody_else() -> None:
 
 
 @pytest.mark.server
-def test_a_second_server_is_refused_each_time() -> None:
-    assert here("second", "--times", "1", "--port", str(free_port())).startswith("refused 1 of 1,")
-
-
-@pytest.mark.server
 def test_a_short_week_names_the_gaps_and_leaks_nothing(tmp_path: Path) -> None:
     built = str(copy_data(tmp_path / "built"))
     arguments = ("--requests", "500", "--workers", "2", "--port", str(free_port()), "--built", built)

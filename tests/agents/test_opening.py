@@ -92,11 +92,11 @@ def test_an_id_that_no_encoding_holds_is_answered() -> None:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("url", [(), ("--url", "http://127.0.0.1:9")])
-def test_a_client_goes_on_where_the_fixed_text_ends(tmp_path: Path, url: tuple[str, ...]) -> None:
+def test_a_client_goes_on_where_the_fixed_text_ends(tmp_path: Path) -> None:
     environ = environment({"JIEDA_DATA": str(copy_data(tmp_path)), "JIEDA_CONTENT": str(CONTENT)})
-    command = [*COMMAND, "mcp", *url]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True, env=environ) as started:
+    with subprocess.Popen(
+        [*COMMAND, "mcp"], stdin=-1, stdout=-1, stderr=-1, text=True, env=environ
+    ) as started:
         assert started.stdin
         assert started.stdout
         for number, line in enumerate(beginning("2025-06-18")):
