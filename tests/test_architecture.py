@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+import pytest
 from jieda.cli.launch import HEALTH, PROGRAMS
 from jieda.cli.main import main
 from jieda.snapshot.store import facts
@@ -299,6 +300,16 @@ def test_a_door_is_one_module() -> None:
     used = {path: {name.partition(".")[0] for name in imported(path)} for path in MODULES}
     users = {party: [path for path in MODULES if party in used[path]] for party in ONE_DOOR}
     assert {party: paths for party, paths in users.items() if len(paths) != 1} == {}
+
+
+@pytest.mark.parametrize("name", ["docs/decisions.md", "docs/decisions.zh-CN.md"])
+def test_every_door_is_shown(name: str) -> None:
+    cells = re.findall(r"^\| [^|]+ \| [^|]+ \| ([^|]+) \|$", (ROOT / name).read_text("utf-8"), re.MULTILINE)
+    shown = {path for cell in cells for path in re.findall(r"`(app/[\w/.]+)`", cell)}
+    parties = {path: {each.partition(".")[0] for each in imported(path)} for path in MODULES}
+    doors = {path for path, found in parties.items() if found & ONE_DOOR}
+    assert doors
+    assert doors <= shown
 
 
 def test_only_a_process_that_asks_for_the_cluster_imports_what_speaks_to_it() -> None:

@@ -1,16 +1,23 @@
 """Which files are read, in which language, and markup other than Markdown."""
 
-import subprocess
+import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from jieda.entry import Language
 from jieda.errors import ImportingError
+from jieda.importing import restructured, sources
 from jieda.importing.page import PagePair, read_page
 from jieda.importing.questions import find_questions
 from jieda.importing.sources import ImportSources, page_files, page_keys, read_pair
 from jieda.importing.wording import Wording
+
+from tests.support import small_content
+from tests.support.command import jieda
 
 RST = """\
 FAQ
@@ -189,17 +196,26 @@ def test_a_table_without_rows_is_no_obstacle(tmp_path: Path) -> None:
     assert "So." in page.lines
 
 
+@contextmanager
+def imported_without(library: str, module: ModuleType) -> Iterator[None]:
+    """The module as it is where the library is not installed."""
+    before = vars(module).copy()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(sys.modules, library, None)
+            importlib.reload(module)
+        yield
+    finally:
+        vars(module).update(before)
+
+
 def test_a_missing_extra_is_named(tmp_path: Path) -> None:
-    for name, text in (("faq.rst", RST), ("faq.po", PO)):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    code = (
-        "import sys; sys.modules.update(docutils=None, babel=None)\n"
-        "from jieda.cli.main import main\n"
-        "for path in sys.argv[1:]:\n"
-        "    try: main(['import', path, '--framework', 'roll', '--dry-run'])\n"
-        "    except SystemExit as end: print(end.code)\n"
-    )
-    files = [str(tmp_path / name) for name in ("faq.rst", "faq.po")]
-    run = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True, check=False)
-    assert run.stdout == "2\n2\n"
-    assert run.stderr.count("pip install 'jieda[import]'") == 2
+    write(tmp_path, faq_DOT_rst=RST, faq_DOT_po=PO)
+    given = ("--framework", "roll", "--content", small_content.write(tmp_path / "content", {}))
+    with imported_without("docutils", restructured), imported_without("babel.messages", sources):
+        for name, library in (("faq.rst", "docutils"), ("faq.po", "babel")):
+            run = jieda("import", tmp_path / name, *given)
+            assert (run.returncode, run.stdout) == (2, "")
+            assert (
+                f"pip install 'jieda[import]', in a checkout: .venv/bin/pip install {library}\n" in run.stderr
+            )

@@ -263,6 +263,27 @@ def test_a_second_server_on_a_data_directory_is_refused(shared: Shared) -> None:
     assert {answer["status"] for answer in answers(server)} == {"ready"}
 
 
+def test_workers_end_with_their_parent_whose_figures_go_with_the_next_start(
+    asked: Callable[[], Shared],
+) -> None:
+    """Those that it started at first, and one that it put in the place of another."""
+    server, _ = asked()
+    (ours,) = server.data.glob("metrics-*")
+    first = children(server.process.pid)
+    assert len(first) == WORKERS
+    os.kill(first[0], signal.SIGKILL)
+    until(lambda: not is_alive(first[0]) and len(children(server.process.pid)) == WORKERS)
+    workers = children(server.process.pid)
+    server.process.kill()
+    until(lambda: not any(map(is_alive, workers)))
+    server.process.wait()
+    assert ours.exists()
+    again, _ = asked()
+    assert again is not server
+    (theirs,) = again.data.glob("metrics-*")
+    assert theirs != ours
+
+
 def test_a_worker_that_hangs_keeps_no_other_from_being_replaced_and_the_server_from_stopping(
     shared: Shared,
 ) -> None:
@@ -276,28 +297,6 @@ def test_a_worker_that_hangs_keeps_no_other_from_being_replaced_and_the_server_f
     server.process.terminate()
     server.process.wait(PATIENCE)
     until(lambda: not any(map(is_alive, workers)))
-
-
-def test_workers_end_with_their_parent_whose_figures_go_with_the_next_start(
-    start_server: Callable[..., Server], content: Path, tmp_path: Path
-) -> None:
-    """Those that it started at first, and one that it put in the place of another."""
-    data = tmp_path / "kept"
-    left = data / "metrics-left"
-    left.mkdir(parents=True)
-    server = ready(start_server(content, workers=str(WORKERS), data=str(data)))
-    (ours,) = data.glob("metrics-*")
-    assert ours != left
-    first = children(server.process.pid)
-    assert len(first) == WORKERS
-    os.kill(first[0], signal.SIGKILL)
-    until(lambda: not is_alive(first[0]) and len(children(server.process.pid)) == WORKERS)
-    workers = children(server.process.pid)
-    server.process.kill()
-    until(lambda: not any(map(is_alive, workers)))
-    assert ours.exists()
-    start_server(content, workers="1", data=str(data))
-    assert not list(data.glob("metrics-*"))
 
 
 HINDER = """
