@@ -50,21 +50,26 @@ class Texts(TypedDict):
 
 TEXTS: Texts = json.loads((ROOT / "bench/captions.json").read_text(encoding="utf-8"))
 
+SPACE = {"en": " ", "zh": ""}
+"""Between two sentences."""
+
 
 def page(lang: str, tables: Mapping[str, Measured]) -> str:
     """Return the page of figures in a language."""
     parts = [TEXTS["head"][lang]]
     for name, caption in TEXTS["tables"].items():
         if table := tables.get(name):
-            when = TEXTS["when"][lang].format(command=caption["command"], **table)
-            if table["load"] is not None:
-                when += f" {TEXTS['busy'][lang].format(**table)}"
+            sentences = [
+                caption["text"][lang],
+                TEXTS["when"][lang].format(command=caption["command"], **table),
+                TEXTS["busy"][lang].format(**table) if table["load"] is not None else "",
+            ]
             shown = caption.get("shown")
             rows = [row for row in table["rows"] if not shown or row[0] in shown]
             if caption.get("plain"):
                 rows = [[cell.partition(" (")[0] for cell in row] for row in rows]
             cells = markdown(table["columns"], rows)
-            parts.append(f"## {caption['title'][lang]}\n\n{caption['text'][lang]} {when}\n\n{cells}\n")
+            parts.append(f"## {caption['title'][lang]}\n\n{SPACE[lang].join(sentences).rstrip()}\n\n{cells}\n")
     return "\n".join(parts)
 
 

@@ -10,7 +10,7 @@ const HERE = new URL(import.meta.url);
 const PAUSE = 180; // ms without a key before anything is asked
 const TEXT = {
   en: { label: "Search the FAQ", placeholder: "Paste an error or ask", explains: "Explains this error", possible: "Possible: check the cause", which: "Which framework? It may be one of these:", foreign: "Another framework: its options do not hold", weak: "Nothing fits well. Closest:", nothing: "Nothing found.", all: "All results", down: "The search does not answer.", results: "{count} results" },
-  zh: { label: "搜索常见问题", placeholder: "粘贴报错或输入问题", explains: "说明了这个报错", possible: "有可能，先核对原因", which: "用的是哪个框架？可能是其中之一：", foreign: "写的是别的框架，选项不通用", weak: "没有合适的条目，最接近的是：", nothing: "没有找到。", all: "全部结果", down: "搜索服务没有响应。", results: "{count} 条结果" },
+  zh: { label: "搜索常见问题", placeholder: "粘贴报错或输入问题", explains: "能解释这个报错", possible: "有可能，先核对原因", which: "用的是哪个框架？可能是其中之一：", foreign: "写的是别的框架，选项不通用", weak: "没有合适的条目，最接近的是：", nothing: "没有找到。", all: "全部结果", down: "搜索服务没有响应。", results: "{count} 条结果" },
 };
 const STYLE = `
 :host { --accent: #3451b2; --paper: Canvas; --ink: CanvasText; display: block; position: relative; font: inherit; text-align: start; color-scheme: light dark; }

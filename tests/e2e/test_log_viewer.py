@@ -92,7 +92,7 @@ def test_the_root_failure_is_in_view_and_what_repeats_is_folded(open_page: OpenP
     expect(root.locator(".viewer-number")).to_have_text(str(ROOT_LINE))
     assert ROOT_LINE in numbers(page)
     expect(root.locator("mark, .viewer-badge").first).to_be_visible()
-    assert "根源失败 " in (root.text_content() or ""), "read aloud, it is a word of its own"
+    assert "根源报错 " in (root.text_content() or ""), "read aloud, it is a word of its own"
     folds = page.locator(".viewer-fold")
     assert folds.count() >= 2, "the same failure of 63 ranks, and frames"
     height = page.locator(".viewer-sheet").bounding_box()
