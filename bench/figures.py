@@ -69,7 +69,9 @@ def page(lang: str, tables: Mapping[str, Measured]) -> str:
             if caption.get("plain"):
                 rows = [[cell.partition(" (")[0] for cell in row] for row in rows]
             cells = markdown(table["columns"], rows)
-            parts.append(f"## {caption['title'][lang]}\n\n{SPACE[lang].join(sentences).rstrip()}\n\n{cells}\n")
+            parts.append(
+                f"## {caption['title'][lang]}\n\n{SPACE[lang].join(sentences).rstrip()}\n\n{cells}\n"
+            )
     return "\n".join(parts)
 
 
