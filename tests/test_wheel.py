@@ -1,9 +1,10 @@
 """What others install: the wheel and the source distribution, built without a network, in an environment that has
-nothing of this checkout."""
+nothing of this checkout; and what a repository that holds only content is given: hooks and a workflow."""
 
 import json
 import os
 import re
+import shlex
 import site
 import subprocess
 import sys
@@ -11,13 +12,17 @@ import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 from zipfile import ZipFile
 
 import html5lib
 import httpx
 import pytest
+import yaml
 
+from tests.content.test_check_for_programs import commit
+from tests.support.git import git
 from tests.support.server import ROOT, Server, free_port, wait_until_ready
 from tests.support.shipped import ENTRIES, copy_data
 from tests.support.small_content import edition, write
@@ -49,6 +54,14 @@ OTHERS = (
 )
 
 
+HOOKS: dict[str, dict[str, Any]] = {
+    each["id"]: each for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+}
+WORKFLOW = yaml.safe_load((ROOT / "deploy/content-check.yaml").read_text(encoding="utf-8"))
+STEPS = {step["name"]: step for step in WORKFLOW["jobs"]["check"]["steps"] if "name" in step}
+OURS = edition("Our own question", topics="[]")
+
+
 @dataclass(frozen=True)
 class Installed:
     """An environment with Jieda from the wheel and its dependencies, and a home directory of its own."""
@@ -66,6 +79,12 @@ class Installed:
         return (
             kept | {"HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "1", "JIEDA_SEMANTIC": "0"} | settings
         )
+
+    def run_in(self, folder: Path, *command: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        """A command that finds `jieda` among the others, in a folder."""
+        path = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
+        environ = self.environ(PATH=path, **settings)
+        return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
 
     def run(self, *arguments: str, given: str = "", **settings: str) -> subprocess.CompletedProcess[str]:
         """The command `jieda`, in the home directory."""
@@ -218,8 +237,6 @@ def test_commands_work_from_it_and_write_to_the_home_directory_alone(installed: 
     log = "Traceback (most recent call last):\n  a = self.node2pg[node_rank]\nKeyError: 1\n"
     assert "roll/node2pg-keyerror" in installed.run("diagnose", "--json", given=log).stdout
     team = write(installed.home / "team", {"en/roll/ours.md": edition("Our own question")})
-    checked = installed.run("check", "--shipped", "--content", str(team))
-    assert (checked.returncode, f"{ENTRIES + 1} entries" in checked.stderr) == (0, True), checked.stdout
     pages = installed.home / "faq.md"
     pages.write_text("# FAQ\n\n## Why is it slow?\n\nIt waits for the disk.\n", encoding="utf-8")
     imported = installed.run("import", "faq.md", "--framework", "roll", "--content", str(team))
@@ -274,6 +291,83 @@ def test_the_python_api_works_from_it_and_its_types_are_seen(installed: Installe
         encoding="utf-8",
     )
     command = [sys.executable, "-m", "mypy", "--config-file", str(few)]
-    command += ["--cache-dir", str(tmp_path / "cache"), "--python-executable", str(installed.python)]
+    command += ["--cache-dir", os.devnull, "--python-executable", str(installed.python)]
     typed = subprocess.run([*command, wrong], capture_output=True, text=True, check=False)
     assert 'incompatible type "int"; expected "str"' in typed.stdout
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A team's repository: one entry of a shipped framework, a README, and no taxonomy of its own."""
+    entry = tmp_path / "en" / "slime" / "ours.md"
+    entry.parent.mkdir(parents=True)
+    entry.write_text(OURS, encoding="utf-8")
+    (tmp_path / "README.md").write_text("Entries of our team\n", encoding="utf-8")
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    commit(tmp_path)
+    git(tmp_path, "update-ref", "refs/remotes/origin/main", "HEAD")
+    return tmp_path
+
+
+def hook(name: str, folder: Path, installed: Installed) -> subprocess.CompletedProcess[str]:
+    """As pre-commit runs it: the entry, its arguments, and the files that its pattern takes."""
+    given = HOOKS[name]
+    names = git(folder, "ls-files").splitlines() if given.get("pass_filenames", True) else []
+    files = [path for path in names if re.search(given["files"], path)]
+    return installed.run_in(folder, *shlex.split(given["entry"]), *given.get("args", ()), *files)
+
+
+def step(name: str, folder: Path, installed: Installed) -> subprocess.CompletedProcess[str]:
+    return installed.run_in(folder, "sh", "-ec", STEPS[name]["run"], BASE="main")
+
+
+def test_the_package_has_what_the_hooks_need(repository: Path, installed: Installed) -> None:
+    packages = installed.python.parents[1]
+    before = files_below(packages)
+    found = hook("jieda-check", repository, installed)
+    assert (found.returncode, found.stdout) == (0, ""), found.stderr
+    editions = 1 + len([*(ROOT / "content").glob("[ez][nh]/*/*.md")])
+    assert found.stderr == f"{ENTRIES + 1} entries in {editions} editions: no problems\n"
+    found = hook("jieda-fmt", repository, installed)
+    assert (found.returncode, found.stdout) == (0, ""), found.stderr
+    # One of the steps is what the hook runs, word by word.
+    checked = HOOKS["jieda-check"]
+    assert STEPS["Check everything"]["run"].split() == [*shlex.split(checked["entry"]), *checked["args"]]
+    for name in list(STEPS)[1:]:
+        if name == "Check everything":
+            continue
+        found = step(name, repository, installed)
+        assert (found.returncode, found.stdout) == (0, ""), found.stderr
+    assert files_below(packages) == before
+
+
+def test_hooks_and_workflow_fail_where_something_is_wrong(repository: Path, installed: Installed) -> None:
+    entry = repository / "en/slime/ours.md"
+    swapped = OURS.replace("kind: concept\n", "").replace("updated:", "kind: concept\nupdated:")
+    entry.write_text(swapped.replace("topics: []", "topics: [unheard]"), encoding="utf-8")
+    commit(repository)
+    for found in (
+        hook("jieda-check", repository, installed),
+        step("Check what the change is answerable for", repository, installed),
+    ):
+        assert found.returncode == 1
+        assert "en/slime/ours.md:3: unknown-tag" in found.stdout
+    found = step("See whether front matter is in order", repository, installed)
+    assert (found.returncode, found.stdout) == (1, "en/slime/ours.md\n")
+    assert hook("jieda-fmt", repository, installed).stdout == "en/slime/ours.md\n"
+    assert step("See whether front matter is in order", repository, installed).returncode == 0
+
+
+def test_the_hooks_look_at_content_and_at_nothing_else() -> None:
+    content = (
+        "en/slime/a.md",
+        "content/zh/roll/a.md",
+        "taxonomy.yaml",
+        "samples/roll/a/1.log",
+        "dictionary.txt",
+    )
+    other = ("README.md", "docs/a.md", "mytaxonomy.yaml", "en.md")
+    check = HOOKS["jieda-check"]["files"]
+    assert [path for path in (*content, *other) if re.search(check, path)] == list(content)
+    fmt = HOOKS["jieda-fmt"]["files"]
+    assert [path for path in (*content, *other) if re.search(fmt, path)] == list(content[:2])
