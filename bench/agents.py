@@ -98,16 +98,18 @@ class Agent:
         return block["text"], answer.structured_content or {}
 
 
-async def costs(context: Context, count: Callable[[str], int]) -> list[Cost]:
-    """Measure the results of `diagnose` for all shipped samples, in both languages."""
+async def costs(context: Context, count: Callable[[str], int], *, in_turn: bool = False) -> list[Cost]:
+    """Measure the results of `diagnose` for all shipped samples, in both languages; `in_turn`: the samples of an entry
+    in one language after the other, only one that is alone in both."""
     assert isinstance(context.client, Local)
     library = context.client.service.current().library
     found = []
     async with Client(server_of(lambda _: context)) as client:
         agent = Agent(client)
         for entry_id in sorted(library.sampled):
-            for sample in library.samples(entry_id):
-                for lang in Language:
+            samples = library.samples(entry_id)
+            for number, sample in enumerate(samples):
+                for lang in list(Language)[number % 2 :: 2] if in_turn and len(samples) > 1 else Language:
                     asked = {"text": sample.text, "lang": lang.value}
                     text, answer = await agent.ask("diagnose", **asked)
                     if answer.get("asks"):

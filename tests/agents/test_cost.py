@@ -32,7 +32,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
 
 
 def test_an_answer_fits_a_context_and_never_lacks_the_fix(context: Context) -> None:
-    found = asyncio.run(costs(context, estimated))
+    found = asyncio.run(costs(context, estimated, in_turn=True))
     assert all(cost.whole for cost in found)
     for kind in ("text", "structured"):
         values = [getattr(cost, kind) for cost in found]
@@ -68,8 +68,8 @@ def test_tasks_end_with_the_right_fix_or_an_honest_unknown(context: Context) -> 
 def test_an_agent_of_rules_alone_is_as_right_as_the_api_and_knows_when_nothing_is_known(
     context: Context,
 ) -> None:
-    # Every third, which has some of each kind; `python -m bench.agents` asks all of them.
-    result = asyncio.run(score(context, list(read_judged(JUDGED))[::3]))
+    # Every sixth, which has some of each kind; `python -m bench.agents` asks all of them.
+    result = asyncio.run(score(context, list(read_judged(JUDGED))[::6]))
     assert result.agent_logs >= result.api_logs
     assert result.agent_queries >= result.api_queries
     assert result.unknown >= 0.95
