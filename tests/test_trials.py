@@ -71,7 +71,7 @@ def test_a_short_soak_has_no_failure_and_no_step_back() -> None:
 @pytest.mark.flaky(reruns=1, only_rerun="it ends with")
 @pytest.mark.server
 def test_attacks_fail_nobody_else() -> None:
-    few = ("--seconds", "0.3", "--turns", "1", "--only", "half-sent bodies, 11 addresses")
+    few = ("--seconds", "0.3", "--turns", "1", "--entries", "8", "--only", "half-sent bodies, 11 addresses")
     said = figures("attacks", *few, "--port", str(free_port()))
     assert said.count("failed 0") == 1
     assert said.endswith("faults 0\n")

@@ -1,6 +1,6 @@
 """Take another's turn: attacks from this machine on a server of this machine, and what another reader sees of them.
 
-    python -m trials.attacks [--seconds 10] [--turns 2] [--workers 1] [--only NAME …]
+    python -m trials.attacks [--seconds 10] [--turns 2] [--workers 1] [--entries 60] [--only NAME …]
 
 Prints, for each attack, how long `/healthz` and the diagnosis of one line take another reader, beside what they take
 alone, in turns of so many seconds each, the slowest answer in the first seconds, and how many of his requests failed.
@@ -218,7 +218,7 @@ class Measured:
         process.start()
         if not target.began.wait(SECONDS_TO_BEGIN):
             raise TimeoutError(f"{name}: it does not begin")
-        self.first.read(running.port, time.monotonic() + FIRST_SECONDS)
+        self.first.read(running.port, time.monotonic() + min(FIRST_SECONDS, seconds))
         self.attacked.read(running.port, time.monotonic() + seconds)
         target.stop.set()
         process.join(30)
@@ -330,12 +330,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--entries", type=int, default=60)
     parser.add_argument("--port", type=int, default=8790)
     parser.add_argument("--only", nargs="*", default=list(ATTACKS))
     given = parser.parse_args()
     faults: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        place = Place.make(Path(folder), 60, 1)
+        place = Place.make(Path(folder), given.entries, 1)
         (place.content / "failures.yaml").write_text(PREFIXES, encoding="utf-8")
         if starts_with(FEW_FILES - 1, place, given.port):
             faults.append(f"it starts with {FEW_FILES - 1} files")
