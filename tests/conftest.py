@@ -21,7 +21,7 @@ from tests.support.server import Server
 SLOW = {"agents", "cli", "importing", "snapshot"}
 """Directories in which every test builds something or starts processes."""
 WHOLLY_SLOW = "\npytestmark = pytest.mark.slow\n"
-SERVER_FIXTURES = {"server", "client", "start_server", "serve", "field_server"}
+SERVER_FIXTURES = {"server", "client", "start_server", "serve", "field"}
 """A test that uses one of these, directly or indirectly, needs a server."""
 
 # A slow machine must not fail a test.

@@ -4,24 +4,18 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from jieda.search.meaning.embedder import embedder
+from jieda.snapshot.snapshot import Analyzers
 
 from tests.field.corpus import FILES
-from tests.support import server as servers
-from tests.support.server import Server
+from tests.support.inside import serving
 from tests.support.small_content import write
 
 
 @pytest.fixture(scope="session")
-def field_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server over `corpus.FILES`."""
-    content = write(tmp_path_factory.mktemp("field-content"), FILES)
-    running = servers.start(tmp_path_factory.mktemp("field-server"), content)
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="session")
-def field(field_server: Server) -> Iterator[httpx.Client]:
-    """A client of `field_server`."""
-    with field_server.client() as connected:
+def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client of a server over `corpus.FILES`, in this process; searches by meaning, as a server does."""
+    folder = tmp_path_factory.mktemp("field")
+    analyzers = Analyzers(embedder(folder, wanted=True))
+    with serving(folder, write(folder / "content", FILES), analyzers) as server, server.client() as connected:
         yield connected

@@ -10,7 +10,6 @@ What does not apply, or is tested elsewhere:
 - Searches by agents over a protocol of their own: there is none yet.
 """
 
-import json
 import re
 from collections.abc import Callable
 from itertools import permutations
@@ -22,7 +21,6 @@ import pytest
 
 from tests.field.asking import entries, hit, ids, marks, search
 from tests.field.corpus import zh
-from tests.support.server import ROOT
 from tests.support.small_content import write
 
 HAN_RUN = re.compile(r"[\u4e00-\u9fff]{2,}")
@@ -78,16 +76,6 @@ def test_a_single_character_finds_every_word_that_has_it(field: httpx.Client) ->
     elsewhere = search(field, "灯")
     assert elsewhere["weak"]
     assert {reason["type"] for hit in elsewhere["hits"] for reason in hit["reasons"]} == {"meaning"}
-
-
-def test_any_two_characters_of_a_chinese_title_find_it(field: httpx.Client) -> None:
-    """Those of the shipped titles are searched for in `tests/search/test_shipped.py`, without a server."""
-    missed = {}
-    for pair, holders in holders_of_pairs(field).items():
-        found = set(ids(field, pair))
-        if not (holders <= found or (len(found) == 10 and found <= holders)):
-            missed[pair] = holders - found
-    assert missed == {}
 
 
 def test_every_single_character_of_a_title_finds_something(field: httpx.Client) -> None:
@@ -284,16 +272,6 @@ def test_tags_that_look_like_numbers_or_switches_or_are_chinese_work(field: http
 @pytest.mark.parametrize("invisible", INVISIBLE)
 def test_invisible_characters_in_a_pasted_query_change_nothing(field: httpx.Client, invisible: str) -> None:
     assert ids(field, f"{invisible}显存不足{invisible}") == ids(field, "显存不足")
-
-
-def test_judged_queries_are_typed_by_hand(client: httpx.Client) -> None:
-    """Queries cut out of an index carry what is in the index and prove nothing."""
-    lines = (ROOT / "tests/judged.jsonl").read_text(encoding="utf-8").splitlines()
-    queries = {json.loads(line)["query"] for line in lines if line.strip()}
-    titles = {edition["title"] for entry in entries(client) for edition in entry["editions"]}
-    assert queries
-    assert not queries & titles
-    assert not [q for q in queries if set(q) & set(INVISIBLE)]
 
 
 @pytest.mark.parametrize("q", ["test", "FAQ", "faq", "模块", "FAQ模块", "test部分"])

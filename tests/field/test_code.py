@@ -3,31 +3,16 @@
 A paste that is too long for an address goes to `/diagnose`, which has tests of its own.
 """
 
-import re
-
 import httpx
 import pytest
 
-from tests.field.asking import entries, hit, ids, marks, search
+from tests.field.asking import hit, ids, marks, search
 from tests.field.corpus import FILES
-
-IDENTIFIER = re.compile(r"`([^`\n]+)`")
 
 
 def first(client: httpx.Client, q: str) -> str:
     """The id of the first hit, or empty."""
     return (ids(client, q, limit=1) or [""])[0]
-
-
-def holders(client: httpx.Client, pattern: re.Pattern[str]) -> dict[str, set[str]]:
-    """For everything that `pattern` finds in an edition's Markdown, the entries it was found in."""
-    found: dict[str, set[str]] = {}
-    for entry in entries(client):
-        for edition in entry["editions"]:
-            text = client.get(entry["api_url"], params={"lang": edition["lang"]}).json()["markdown"]
-            for written in pattern.findall(text):
-                found.setdefault(written, set()).add(entry["id"])
-    return found
 
 
 def test_underscores_dashes_and_spaces_are_alike_and_the_exact_name_comes_first(field: httpx.Client) -> None:
@@ -46,12 +31,6 @@ def test_underscores_dashes_and_spaces_are_alike_and_the_exact_name_comes_first(
 def test_a_name_written_with_other_separators_beats_a_longer_name(field: httpx.Client, q: str) -> None:
     found = ids(field, q)
     assert max(found.index("code/name"), found.index("code/flag")) < found.index("code/longer")
-
-
-def test_everything_in_backticks_is_found_as_it_is_written(field: httpx.Client) -> None:
-    for name, entry_ids in holders(field, IDENTIFIER).items():
-        if re.search(r"\w", name):
-            assert set(ids(field, name)[: len(entry_ids)]) == entry_ids, name
 
 
 @pytest.mark.parametrize("q", ["tool_call", "tool-call", "check_tool", "tool call"])

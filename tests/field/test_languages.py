@@ -9,7 +9,6 @@ What does not apply, or is tested elsewhere:
 """
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -19,7 +18,7 @@ import pytest
 
 from tests.field.asking import ids, search
 from tests.field.corpus import TAXONOMY, en, zh
-from tests.support.server import COMMAND, environment
+from tests.support.command import Done, jieda
 from tests.support.small_content import write
 
 TOKEN = {"Authorization": "Bearer s3cret-token"}
@@ -103,18 +102,9 @@ def test_results_can_be_kept_to_one_language(field: httpx.Client) -> None:
     assert field.get("/api/v1/search", params={"q": q, "edition": "fr"}).status_code == 422
 
 
-def run(*arguments: str, content: Path) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, content: Path) -> Done:
     """The outcome of a `jieda` command over a content directory."""
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        env=environment({"JIEDA_CONTENT": str(content)}),
-        cwd=content,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        timeout=60,
-    )
+    return jieda(*arguments, JIEDA_CONTENT=str(content))
 
 
 def test_an_edition_is_stale_from_the_change_of_its_twin_until_they_are_synced(

@@ -4,8 +4,6 @@ What does not apply: tags name groups of entries, so a tag is found and filtered
 title and text; authors cannot boost an entry; queries that find nothing are counted, never recorded.
 """
 
-import re
-import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.field.asking import entries, ids, search
+from tests.field.asking import ids, search
 from tests.field.corpus import FILES
 from tests.support.small_content import write
 
@@ -44,28 +42,6 @@ def test_both_words_of_a_query_side_by_side_beat_a_title_that_has_the_commoner_o
     field: httpx.Client,
 ) -> None:
     assert ids(field, "hopper valve")[:2] == ["rank/both-words", "rank/one-word"]
-
-
-def test_a_title_typed_in_any_style_finds_its_entry_first(field: httpx.Client) -> None:
-    """The shipped titles are typed in `tests/search/test_shipped.py`, without a server."""
-    styles: dict[str, Callable[[str], str]] = {
-        "as it is": str,
-        "upper case": str.upper,
-        "lower case": str.lower,
-        "full width": lambda text: "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text),
-        "more punctuation": lambda text: f"“{text}”？！",
-        "no punctuation": lambda text: re.sub(
-            r"\s+", " ", "".join(" " if unicodedata.category(c) in {"Po", "Ps", "Pe"} else c for c in text)
-        ),
-    }
-    titles: dict[str, set[str]] = {}
-    for entry in entries(field):
-        for edition in entry["editions"]:
-            titles.setdefault(edition["title"], set()).add(entry["id"])
-    found = {
-        (title, style): first(field, restyle(title)) for title in titles for style, restyle in styles.items()
-    }
-    assert {asked: got for asked, got in found.items() if got not in titles[asked[0]]} == {}
 
 
 def test_an_identifier_beats_a_longer_one_that_starts_with_it(field: httpx.Client) -> None:
