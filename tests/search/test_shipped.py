@@ -32,11 +32,11 @@ def titles(snapshot: Snapshot) -> Iterator[tuple[Entry, Language, str]]:
 
 
 def test_a_title_that_is_being_typed_raises_no_doubt_and_keeps_its_entry_in_sight(shipped: Snapshot) -> None:
-    """Every eighth prefix; from 60 % of the title on the entry is among the first three, unless a word has just been
-    begun: fewer than three letters are not completed, so they say nothing yet."""
+    """Every sixteenth prefix, from the first or the ninth on; from 60 % of the title on the entry is among the first
+    three, unless a word has just been begun: fewer than three letters are not completed, so they say nothing yet."""
     missed, doubted = [], []
-    for entry, lang, title in titles(shipped):
-        for end in range(1, len(title) + 1, 8):
+    for number, (entry, lang, title) in enumerate(titles(shipped)):
+        for end in range(1 + 8 * (number // 2 % 2), len(title) + 1, 16):
             request = SearchRequest(title[:end], lang, limit=3, unfinished=True)
             answer = shipped.searcher.search(request)
             if answer.weak or answer.correction:
@@ -67,23 +67,6 @@ def test_every_title_puts_its_entry_first(shipped: Snapshot, typed: object) -> N
         for entry, lang, title in titles(shipped)
         if found(shipped, query := typed(title), 1, lang) != [entry.id]  # type: ignore[operator]
     ]
-    assert missed == []
-
-
-def test_every_alias_puts_its_entry_first(shipped: Snapshot) -> None:
-    """Or another entry of the same alias."""
-    missed = []
-    for entry in shipped.library.entries.values():
-        for lang, edition in entry.editions.items():
-            for alias in edition.aliases:
-                (first,) = found(shipped, alias, 1, lang)
-                owners = {
-                    name.casefold()
-                    for e in shipped.library.entries[first].editions.values()
-                    for name in e.aliases
-                }
-                if first != entry.id and alias.casefold() not in owners:
-                    missed.append((entry.id, alias, first))
     assert missed == []
 
 
