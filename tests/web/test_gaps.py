@@ -54,8 +54,18 @@ def everything_written(folder: Path) -> Iterator[tuple[Path, bytes]]:
             yield path, path.read_bytes()
 
 
-def test_nothing_is_kept_unless_it_is_switched_on(inside: Serving) -> None:
-    with inside() as server, server.client() as client:
+@pytest.fixture
+def known(tmp_path: Path) -> Path:
+    """Content with one entry, whose error is told by its line and by its name."""
+    front = {"kind": "error", "signatures": "['self.node2pg[node_rank]']", "aliases": "[node2pg KeyError]"}
+    body = "## Fix\n\nDo it.\n"
+    return write(
+        tmp_path / "known", {"en/roll/node2pg-keyerror.md": edition("KeyError in node2pg", body, **front)}
+    )
+
+
+def test_nothing_is_kept_unless_it_is_switched_on(inside: Serving, known: Path) -> None:
+    with inside(known) as server, server.client() as client:
         asks(client, QUESTION)
     assert kept(server.data) == {}
     assert not (server.data / GAPS).exists()
@@ -88,13 +98,13 @@ def test_questions_are_kept_without_what_is_nobody_elses_business(
 
 
 @pytest.mark.slow
-def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(inside: Serving) -> None:
-    with inside(gaps="1") as server, server.client() as client:
+def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(inside: Serving, known: Path) -> None:
+    with inside(known, gaps="1") as server, server.client() as client:
         asks(client, "quantize the vision tower", 1)
         asks(client, "node2pg KeyError", 1)
         asks(client, "freeze the vision tower", 2)
         client.get("/en/entries/roll/node2pg-keyerror", headers={"X-Forwarded-For": "192.0.2.2"})
-        for options in ({"unfinished": "1"}, {"framework": "slime"}, {"offset": "10"}):
+        for options in ({"unfinished": "1"}, {"framework": "roll"}, {"offset": "10"}):
             client.get("/api/v1/search", params={"q": "quantize the projector", **options})
         asks(client, "train the projector only", 3)
         asks(client, "train the projector only", 3)
@@ -104,8 +114,8 @@ def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(inside: Servin
 
 
 @pytest.mark.slow
-def test_whoever_asks_what_others_asked_before_is_counted_as_well(inside: Serving) -> None:
-    with inside(gaps="1", cache="16") as server, server.client() as client:
+def test_whoever_asks_what_others_asked_before_is_counted_as_well(inside: Serving, known: Path) -> None:
+    with inside(known, gaps="1", cache="16") as server, server.client() as client:
         for who in (1, 2, 3):
             asks(client, "train the projector only", who)
             client.get("/en/entries/roll/node2pg-keyerror", headers={"X-Forwarded-For": f"192.0.3.{who}"})
@@ -115,9 +125,9 @@ def test_whoever_asks_what_others_asked_before_is_counted_as_well(inside: Servin
 
 @pytest.mark.slow
 def test_a_damaged_file_costs_what_it_had_and_one_line(
-    inside: Serving, caplog: pytest.LogCaptureFixture
+    inside: Serving, known: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with inside(gaps="1") as server, server.client() as client:
+    with inside(known, gaps="1") as server, server.client() as client:
         (server.data / GAPS).write_bytes(b"this is no database " * 1000)
         asks(client, "train the projector only")
         until((server.data / f"{GAPS}.damaged").exists)
@@ -128,9 +138,9 @@ def test_a_damaged_file_costs_what_it_had_and_one_line(
 
 @pytest.mark.slow
 def test_where_the_disk_takes_nothing_that_is_said_once(
-    inside: Serving, caplog: pytest.LogCaptureFixture
+    inside: Serving, known: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with inside(gaps="1") as server, server.client() as client:
+    with inside(known, gaps="1") as server, server.client() as client:
         (server.data / GAPS).mkdir()
         for number in range(30):
             asks(client, f"train the projector only {'again ' * number}", number)
