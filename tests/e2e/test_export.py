@@ -157,7 +157,8 @@ def test_most_first_hits_are_those_of_the_server(page: Page, address: str, shipp
 def test_other_files_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("precious")
     (tmp_path / "search.json").write_text("{}")
-    done = export(str(tmp_path), data=tmp_path)
+    few = write(tmp_path / "few", {"en/roll/one.md": edition("One")})
+    done = export(str(tmp_path), "--content", str(few), data=tmp_path / "data")
     assert done.returncode == 2
     assert "holds something else" in done.stderr
     assert (tmp_path / "thesis.txt").read_text() == "precious"
