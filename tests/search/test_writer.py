@@ -53,7 +53,7 @@ def edited(tmp_path: Path) -> Edited:
 edits = st.lists(st.tuples(documents(), st.lists(st.integers(0, 8), max_size=4)), min_size=1, max_size=8)
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(edits, st.lists(queries(), min_size=1, max_size=4))
 def test_any_edits_lead_to_the_answers_of_a_fresh_index(
     steps: list[tuple[list[Document], list[int]]], asked: list[Query]

@@ -201,7 +201,7 @@ def test_no_head_of_a_request_keeps_the_server_busy(
 def test_probes_are_answered_while_big_logs_are_diagnosed(server: Server) -> None:
     """A probe that waited for a log each time would be one of as many as there are logs."""
     line = "(WorkerDict pid=1, ip=10.0.0.1) [rank3]: RuntimeError: CUDA error at 0x7f00\n"
-    log = (line * 20_000)[: 1 << 20].encode()
+    log = (line * 20_000)[: 1 << 19].encode()
     threads = [threading.Thread(target=diagnose, args=(server, log, LOGS)) for _ in range(3)]
     for thread in threads:
         thread.start()

@@ -55,7 +55,7 @@ CHECKS = [
 ]
 
 
-EACH = int(os.environ.get("SCHEMA_CASES", "10"))
+EACH = int(os.environ.get("SCHEMA_CASES", "5"))
 
 
 @pytest.fixture(scope="module")
