@@ -49,7 +49,10 @@ Asked = tuple[list[float], list[SearchAnswer]]
 
 def main(counts: Sequence[int]) -> None:
     """Print two lines for each corpus size."""
-    urls = tuple(os.environ["JIEDA_OPENSEARCH_URL"].split())
+    urls = tuple(os.environ.get("JIEDA_OPENSEARCH_URL", "").split())
+    if not urls:
+        print("skipped: name a cluster, JIEDA_OPENSEARCH_URL")
+        return
     shards = int(os.environ.get("JIEDA_OPENSEARCH_SHARDS", "1"))
     shipped = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(shipped.dictionary)

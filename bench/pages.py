@@ -55,6 +55,16 @@ def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
 
 
+def server_address(doc: str | None) -> str:
+    """Return the address that the command line names; empty, and said, without one. `doc`: what the module does."""
+    parser = argparse.ArgumentParser(description=(doc or "").split("\n", 1)[0])
+    parser.add_argument("base", nargs="?", default="", help="address of a server over the shipped content")
+    base: str = parser.parse_args().base
+    if not base:
+        print("skipped: name the address of a server over the shipped content")
+    return base.rstrip("/")
+
+
 def slowed(browser: Browser, **options: Any) -> Page:
     """Open a page with CPU throttling."""
     page = browser.new_page(**options)
@@ -164,9 +174,8 @@ def told(browser: Browser, base: str) -> Iterator[str]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("base", help="address of a server over the shipped content")
-    base = parser.parse_args().base.rstrip("/")
+    if not (base := server_address(__doc__)):
+        return
     with sync_playwright() as playwright:
         browser = launch(playwright)
         for line in told(browser, base):

@@ -6,7 +6,6 @@ Chromium captures each frame as WebP; this module joins them into one animated f
 "Animation"), so nothing needs to be installed. A still shows the log and its verdict.
 """
 
-import argparse
 import base64
 import struct
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from bench.pages import SAMPLES, launch
+from bench.pages import SAMPLES, launch, server_address
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SAMPLE = SAMPLES / "chatlearn" / "ray-channel-timeout" / "ray-prefixed-chained-traceback.log"
@@ -103,9 +102,8 @@ def record(page: Page, base: str, lang: str) -> tuple[bytes, bytes]:
 
 def main() -> None:
     """Record both languages."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("base", help="address of a server over the shipped content")
-    base = parser.parse_args().base.rstrip("/")
+    if not (base := server_address(__doc__)):
+        return
     with sync_playwright() as playwright:
         browser = launch(playwright)
         for lang in QUESTION:

@@ -30,8 +30,11 @@ def pairs(groups: Iterable[Sequence[str]]) -> set[tuple[str, ...]]:
     return {tuple(sorted(pair)) for group in groups for pair in combinations(group, 2)}
 
 
-def main(file: str, facts_file: str = str(FACTS)) -> None:
+def main(file: str = "", facts_file: str = str(FACTS)) -> None:
     """Print the figures."""
+    if not file:
+        print("skipped: name a file of threads")
+        return
     facts = {fact["url"]: fact for fact in map(json.loads, Path(facts_file).read_text().splitlines())}
     threads = [each for each in read_threads(Path(file)) if each.url in facts]
     client = local_client(())

@@ -1,8 +1,10 @@
 """The documents say what is there, all of it, the same in both languages."""
 
 import re
+import runpy
 import shlex
 import subprocess
+import sys
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -104,6 +106,17 @@ def test_every_part_that_the_benchmark_of_diagnosis_leaves_out_is_there() -> Non
     """A constant that moved to another module would end `make bench` halfway."""
     parts = [(name, module, constant) for name, (module, values) in ABLATIONS.items() for constant in values]
     assert [(name, constant) for name, module, constant in parts if not hasattr(module, constant)] == []
+
+
+@pytest.mark.parametrize("name", ["cluster", "importing", "pages", "pictures", "threads"])
+def test_a_benchmark_that_lacks_what_it_measures_ends_well(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`make bench` runs all of them, one after the other."""
+    monkeypatch.delenv("JIEDA_OPENSEARCH_URL", raising=False)
+    monkeypatch.setattr(sys, "argv", [name])
+    runpy.run_module(f"bench.{name}", run_name="__main__")
+    assert capsys.readouterr().out.startswith("skipped: ")
 
 
 def commands_of(name: str) -> list[tuple[str, str]]:

@@ -355,17 +355,24 @@ def test_sync_refuses_what_it_cannot_do_and_writes_nothing(
 
 
 @pytest.mark.parametrize("kind", ["error", "how-to", "concept"])
-def test_new_writes_drafts_of_both_editions_that_lack_nothing_but_syncing(tmp_path: Path, kind: str) -> None:
+def test_new_writes_drafts_of_both_editions_whose_open_points_are_told(tmp_path: Path, kind: str) -> None:
     folder = synced(tmp_path, GOOD)
     run = jieda("new", "roll/fresh", "--kind", kind, "--content", folder)
     assert run.exit_code == 0
     assert run.stdout.splitlines() == [str(folder / "en/roll/fresh.md"), str(folder / "zh/roll/fresh.md")]
     found = jieda("check", "--content", folder)
     assert found.stderr.startswith("2 entries in 3 editions"), "a draft is not served"
-    assert {tuple(line.split(" ")[1:3]) for line in found.stdout.splitlines()} == {("draft:", "sync:")}
+    told = [line.split(" ")[1:3] for line in found.stdout.splitlines()]
+    to_write = sum(
+        "TODO" in line or "待填" in line
+        for lang in ("en", "zh")
+        for line in (folder / lang / "roll/fresh.md").read_text(encoding="utf-8").splitlines()
+    )
+    assert told.count(["draft:", "sync:"]) == 2
+    assert told.count(["draft:", "unfinished:"]) == to_write > 4
     assert (found.exit_code, found.stderr) == (
         0,
-        "2 entries in 3 editions: no problems; 2 open points in 2 drafts\n",
+        f"2 entries in 3 editions: no problems; {len(told)} open points in 2 drafts\n",
     )
     (folder / "en/roll/fresh.md").write_text("---\ndraft: true\ntitle: [\n---\n", encoding="utf-8")
     assert jieda("check", "--content", folder).exit_code == 1, "a draft that cannot be read is wrong"
@@ -423,7 +430,8 @@ def test_new_writes_into_the_last_directory_and_quotes_what_needs_it(tmp_path: P
     jieda("new", "roll/x", "--kind", "concept", "--content", base, "--content", team)
     assert (team / "en/roll/x.md").is_file()
     assert not (base / "en").exists()
-    assert {line.split(" ")[2] for line in jieda("check", "--content", team).stdout.splitlines()} == {"sync:"}
+    found = jieda("check", "--content", team).stdout.splitlines()
+    assert {line.split(" ")[2] for line in found} == {"sync:", "unfinished:"}
 
 
 @pytest.mark.slow

@@ -64,10 +64,10 @@ def long_fixes(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
 
 
 def unfinished(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
-    """Placeholders of a skeleton, in a file that is no longer a draft."""
-    if not file.front.draft:
+    """Placeholders of a skeleton, unless the doubts of a draft name what is left to do."""
+    if not (file.front.draft and file.front.doubts):
         for line in file.unfinished:
-            yield line, "has text of the skeleton: write it, or keep the file a draft (`draft: true`)"
+            yield line, "has text of the skeleton: write it"
 
 
 def odd_headings(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
