@@ -100,24 +100,29 @@ def test_the_recipes_bring_votes_and_gaps_back(inside: Serving, tmp_path: Path) 
     )
     assert blocks == chinese
     content = write(tmp_path / "content", {"en/roll/one.md": edition("One")})
-    with inside(content, gaps="1") as server, server.client() as client:
+    # By default, content of one's own has a folder of its own below the data directory.
+    served, fresh = (tmp_path / each / "a1b2c3" for each in ("served", "fresh"))
+    fresh.mkdir(parents=True)
+    with inside(content, data=str(served), gaps="1") as server, server.client() as client:
         client.post("/en/entries/roll/one", data={"solved": "yes"})
         client.get("/en/search", params={"q": "how to change the learning rate"})
 
-    def follow(recipe: str, data: Path) -> None:
+    def follow(recipe: str, data: Path) -> str:
         environ = os.environ | {"DATA": str(data)}
-        subprocess.run(["sh", "-eu", "-c", recipe], cwd=tmp_path, env=environ, check=True)
+        command = ["sh", "-eu", "-c", recipe]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+        ).stderr
 
     # While it serves. An unanswered question is written a moment later.
-    with inside(content, data=str(server.data), gaps="1"):
-        follow(blocks[0], server.data)
-    kept = counts(tmp_path / "backup")
+    with inside(content, data=str(served), gaps="1"):
+        assert follow(blocks[0], served.parent) == ""
+    kept = counts(tmp_path / "backup" / served.name)
     assert all(kept.values())
-    fresh = tmp_path / "fresh"
-    fresh.mkdir()
+    assert follow(blocks[0], fresh.parent) == f"nothing to back up below {fresh.parent}\n"
     # As a server that was killed leaves it.
     (fresh / f"{GAPS}-wal").write_bytes(b"of another database")
-    follow(blocks[1], fresh)
+    assert follow(blocks[1], fresh.parent) == ""
     with inside(content, data=str(fresh), gaps="1") as restored, restored.client() as client:
         assert client.get("/readyz").json()["status"] == "ready"
     assert counts(fresh) == kept

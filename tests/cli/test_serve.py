@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click import ClickException
 from fastapi.routing import iter_route_contexts
-from jieda.cli.serve import check_port, share_with_group
+from jieda.cli.serve import check_port, command, share_with_group
 from jieda.errors import SettingsError
 from jieda.setting_forms import RESERVED
 from jieda.settings import OPTIONS, Settings
@@ -66,6 +66,19 @@ def test_all_wrong_settings_are_told_at_once_with_2() -> None:
         "jieda: JIEDA_WATCH (--watch): should be 'auto', 'events' or 'poll'; it is 'off'",
         f"jieda: JIEDA_DICTIONARY (--dictionary): File name too long; it is '/tmp/{'x' * 300}'",
     ]
+
+
+@pytest.mark.quick
+def test_a_switch_is_turned_on_and_off_by_its_option(tmp_path: Path) -> None:
+    given = ["--semantic=0", "--limits", "0", "--workbench", "--gaps", "1", "--content", str(tmp_path)]
+    settings = Settings.load({}, **command.make_context("serve", given).params)
+    assert (settings.semantic, settings.limits, settings.workbench, settings.gaps) == (
+        False,
+        False,
+        True,
+        True,
+    )
+    assert "--semantic [0|1]" in jieda("serve", "--help").stdout
 
 
 def test_an_option_wins_over_the_environment(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+from jieda.settings import data_of
 
 from tests.support.command import jieda
 from tests.support.small_content import edition, write
@@ -21,3 +22,5 @@ def test_the_entry_that_helped_least_comes_first(tmp_path: Path, serve: Callable
     lines = [re.split(r"\s+", line.strip()) for line in jieda("votes", JIEDA_DATA=data).stdout.splitlines()]
     assert lines == [["1", "no", "1", "yes", "en", "roll/bad"], ["0", "no", "2", "yes", "en", "roll/good"]]
     assert jieda("votes", "--since", "2999-01-01", JIEDA_DATA=data).stdout == "No votes yet.\n"
+    own = jieda("votes", "--content", str(content))
+    assert (own.stdout, own.stderr) == ("No votes yet.\n", f"{data_of([content])}: votes\n")

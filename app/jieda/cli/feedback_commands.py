@@ -3,10 +3,11 @@
 import os
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from pathlib import Path
 
 import click
 
-from jieda.cli.running import print_json
+from jieda.cli.running import content_option, print_json
 from jieda.entry import Language, Summary
 from jieda.errors import JiedaError
 from jieda.feedback import FeedbackStore, FeedbackUnusable, GapOutcome
@@ -29,12 +30,13 @@ OFF = "Gaps are not kept (JIEDA_GAPS is 0)."
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines per list.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--forget", is_flag=True, help="Delete all unanswered questions and reads. Votes stay.")
-def gaps(days: int, limit: int, as_json: bool, forget: bool) -> int:
+@content_option
+def gaps(days: int, limit: int, as_json: bool, forget: bool, directories: tuple[Path, ...]) -> int:
     """Show unanswered questions, most frequent first, and what else needs attention; exit with 1 if there are none.
 
-    Reads the data directory that the server writes to (JIEDA_DATA), and prints its path.
+    Reads the data directory of a server with this content (JIEDA_DATA), and prints its path.
     """
-    settings = Settings.load(os.environ)
+    settings = Settings.load(os.environ, content=directories)
     store = FeedbackStore(settings.data)
     if forget:
         try:
@@ -160,12 +162,16 @@ def _lines(editions: Sequence[tuple[Summary, Language]]) -> list[str]:
     metavar="DAY",
     help="Only votes since this day, such as 2026-01-31.",
 )
-def votes(since: datetime | None) -> None:
-    """Show how often readers said that an entry solved their problem, the least helpful entry first."""
+@content_option
+def votes(since: datetime | None, directories: tuple[Path, ...]) -> None:
+    """Show how often readers said that an entry solved their problem, the least helpful entry first.
+
+    Reads the data directory of a server with this content (JIEDA_DATA), and prints its path.
+    """
+    data = Settings.load(os.environ, content=directories).data
+    click.echo(f"{data}: votes", err=True)
     try:
-        counts = FeedbackStore(Settings.load(os.environ).data).votes(
-            since.date().isoformat() if since else ""
-        )
+        counts = FeedbackStore(data).votes(since.date().isoformat() if since else "")
     except FeedbackUnusable as error:
         raise JiedaError(f"votes cannot be read: {error}") from error
     for each in sorted(counts, key=lambda count: (-count.unsolved, count.solved, count.entry, count.lang)):

@@ -67,7 +67,9 @@ def parameter(option: Option) -> click.Option:
             help=f"{shown} May be repeated.",
         )
     if option.is_switch:
-        return click.Option([option.flag], is_flag=True, flag_value="1", default=None, help=shown)
+        return click.Option(
+            [option.flag], is_flag=False, flag_value="1", default=None, metavar="[0|1]", help=shown
+        )
     return click.Option([option.flag], default=None, metavar="TEXT", help=shown)
 
 
