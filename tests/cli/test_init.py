@@ -75,7 +75,7 @@ def test_a_full_disk_is_told_in_a_line(tmp_path: Path) -> None:
     assert "None" not in ended.stderr
 
 
-def test_what_is_written_serves_checks_and_has_nothing_left_to_fill_in(
+def test_what_is_written_serves_and_checks_and_installs_nothing_by_a_name_that_anybody_may_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -95,6 +95,10 @@ def test_what_is_written_serves_checks_and_has_nothing_left_to_fill_in(
     for name in ("compose.yaml", ".pre-commit-config.yaml", ".github/workflows/entries.yaml"):
         commands = re.findall(r"jieda (check|fmt)", str(yaml.safe_load(files[tmp_path / "faq" / name])))
         assert commands or name == "compose.yaml"
+    # Until the name is ours there, whoever takes it would run in their builds.
+    by_name = re.compile(r"(?:install|dependencies: \[|default:) *jieda\b(?!-)")
+    texts = [*files.values(), *(each.read_text("utf-8") for each in (ROOT / "deploy").rglob("*.*"))]
+    assert not [text for text in texts if by_name.search(text)]
     (tmp_path / "none.md").write_text("text\n", encoding="utf-8")
     nothing = jieda("init", "other", "--from", "none.md")
     assert (nothing.returncode, "none.md: no questions were found" in nothing.stdout) == (1, True)
