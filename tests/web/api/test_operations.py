@@ -168,6 +168,29 @@ def test_every_worker_answers_and_metrics_add_up_over_all_of_them(server_of: Pro
     assert int(counted[1]) == 40
 
 
+def votes(metrics: str) -> dict[str, float]:
+    """The votes in /metrics, by the value of `solved`."""
+    found = re.findall(r'jieda_votes_total\{entry="roll/first",lang="en",solved="(\w+)"\} (\S+)', metrics)
+    return {solved: float(count) for solved, count in found}
+
+
+@pytest.mark.server
+def test_votes_are_counted_over_workers(server_of: Processes) -> None:
+    server, address = server_of("2"), "/en/entries/roll/first"
+    for said in ("yes", "yes", "no", "perhaps"):
+        with server.client() as visitor:
+            assert visitor.post(address, data={"solved": said}).status_code == 303
+            visitor.post(address, data={"solved": said})
+    with server.client() as visitor:
+        visitor.post(address, data={"solved": "no"}, headers={"Sec-Fetch-Site": "cross-site"})
+        assert votes(visitor.get("/metrics").text) == {"yes": 2, "no": 1}
+        first = visitor.post(address, data={"solved": "yes"})
+        assert "Max-Age" not in first.headers["set-cookie"]
+        assert f"Path={address};" in first.headers["set-cookie"]
+        assert 'name="solved"' not in visitor.get(address).text, "who has voted is thanked"
+        assert visitor.post("/en/entries/roll/nope", data={"solved": "yes"}).status_code == 404
+
+
 @pytest.mark.server
 def test_log_lines_are_json_where_asked_and_never_have_a_query(server_of: Processes) -> None:
     server = server_of("2")

@@ -9,7 +9,6 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from tests.support.server import Server
 from tests.support.small_content import TAXONOMY, edition, write
 from tests.web.pages.test_pages import parse
 
@@ -216,49 +215,23 @@ ON_GITHUB = TAXONOMY.replace("https://example.com/roll.git", "https://github.com
 SECRET = "hf_QqZzXxWwVv"
 
 
-@pytest.fixture
-def team(tmp_path: Path, start_server: Callable[..., Server]) -> Server:
-    """A server with two workers, an entry, and ways on."""
+def test_ways_on_are_filled_in(tmp_path: Path, serve: Callable[..., httpx.Client]) -> None:
     files = {"taxonomy.yaml": ON_GITHUB, "en/roll/answer.md": edition("An answer about roll")}
-    return start_server(
+    client = serve(
         write(tmp_path, files),
-        workers="2",
         help_url="https://chat.example.com/?q={query}",
         issue_url="https://git.example.com/new?title={title}&body={body}",
     )
-
-
-def votes(metrics: str) -> dict[str, float]:
-    """The votes in /metrics, by the value of `solved`."""
-    found = re.findall(r'jieda_votes_total\{entry="roll/answer",lang="en",solved="(\w+)"\} (\S+)', metrics)
-    return {solved: float(count) for solved, count in found}
-
-
-def test_ways_on_are_filled_in_and_votes_are_counted_over_workers(team: Server) -> None:
     log = (
         f"Traceback (most recent call last):\n  login('{SECRET}')\nRuntimeError: token {SECRET} has expired\n"
     )
-    with team.client() as client:
-        page = parse(client.post("/en/diagnose", data={"text": log, "framework": "roll"}).text)
-        outside = [unquote(link.get("href")) for link in page.iter("a") if "//" in link.get("href")]
-        assert len(outside) == 3
-        issues, ask, missing = outside
-        assert issues.startswith("https://github.com/example/roll/issues?q=RuntimeError ")
-        assert ask == f"https://chat.example.com/?q={issues.partition('q=')[2]}"
-        assert missing.startswith("https://git.example.com/new?title=Missing answer: RuntimeError&body=")
-        assert not any(SECRET in each for each in outside)
-        report = client.get("/en/entries/roll/answer").text
-        assert "https://git.example.com/new?title=Problem%3A%20An%20answer" in report
-    address = "/en/entries/roll/answer"
-    for said in ("yes", "yes", "no", "perhaps"):
-        with team.client() as visitor:
-            assert visitor.post(address, data={"solved": said}).status_code == 303
-            visitor.post(address, data={"solved": said})
-    with team.client() as visitor:
-        visitor.post(address, data={"solved": "no"}, headers={"Sec-Fetch-Site": "cross-site"})
-        assert votes(visitor.get("/metrics").text) == {"yes": 2, "no": 1}
-        first = visitor.post(address, data={"solved": "yes"})
-        assert "Max-Age" not in first.headers["set-cookie"]
-        assert f"Path={address};" in first.headers["set-cookie"]
-        assert 'name="solved"' not in visitor.get(address).text, "who has voted is thanked"
-        assert visitor.post("/en/entries/roll/nope", data={"solved": "yes"}).status_code == 404
+    page = parse(client.post("/en/diagnose", data={"text": log, "framework": "roll"}).text)
+    outside = [unquote(link.get("href")) for link in page.iter("a") if "//" in link.get("href")]
+    assert len(outside) == 3
+    issues, ask, missing = outside
+    assert issues.startswith("https://github.com/example/roll/issues?q=RuntimeError ")
+    assert ask == f"https://chat.example.com/?q={issues.partition('q=')[2]}"
+    assert missing.startswith("https://git.example.com/new?title=Missing answer: RuntimeError&body=")
+    assert not any(SECRET in each for each in outside)
+    report = client.get("/en/entries/roll/answer").text
+    assert "https://git.example.com/new?title=Problem%3A%20An%20answer" in report
