@@ -10,13 +10,14 @@ import io
 import json
 import queue
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jieda.agents import tools
 from jieda.agents.answering import Context
-from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LIST_TOOLS, PING, Opening
+from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LAST_ANSWERS, LIST_TOOLS, PING, Opening
 from jieda.agents.protocol import serve_stdio
 from jieda.client import Remote
 from jieda.locales.translations import Translations
@@ -91,6 +92,20 @@ def test_an_id_that_no_encoding_holds_is_answered() -> None:
     assert json.loads(answers.read())["id"] == "\ud800"
 
 
+def test_the_end_waits_for_no_request_that_was_taken_back() -> None:
+    lines = [
+        message("tools/call", 1),
+        message("notifications/cancelled", requestId=1),
+        "[",
+        '{"id": []}',
+        "1",
+    ]
+    opening = Opening(io.StringIO("\n".join(lines)), io.StringIO(), lambda answer: answer)
+    start = time.monotonic()
+    assert list(iter(opening.readline, ""))
+    assert time.monotonic() - start < LAST_ANSWERS / 2
+
+
 @pytest.mark.server
 def test_a_client_goes_on_where_the_fixed_text_ends(tmp_path: Path) -> None:
     environ = environment({"JIEDA_DATA": str(copy_data(tmp_path)), "JIEDA_CONTENT": str(CONTENT)})
@@ -110,7 +125,13 @@ def test_a_client_goes_on_where_the_fixed_text_ends(tmp_path: Path) -> None:
         told = [json.loads(started.stdout.readline()) for _ in range(2)]
         assert [each["id"] for each in told] == [2, 3]
         assert told[1]["result"]["isError"]
+        started.stdin.write(
+            message("tools/call", 4, name="diagnose", arguments={"text": "KeyError: 1\n" * 20_000})
+        )
         started.stdin.close()
+        assert json.loads(started.stdout.readline())["id"] == 4, (
+            "all that was asked is answered before the end"
+        )
         assert started.wait(60) == 0
 
 

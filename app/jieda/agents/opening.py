@@ -9,10 +9,14 @@ import json
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import Condition
 from typing import Any, TextIO
 
 FILE = Path(__file__).with_name("opening.json")
 INITIALIZE, INITIALIZED, LIST_TOOLS, PING = "initialize", "notifications/initialized", "tools/list", "ping"
+CANCELLED = "notifications/cancelled"
+LAST_ANSWERS = 10.0
+"""Seconds that requests may still take once the client has said everything."""
 
 Message = dict[str, Any]
 
@@ -29,6 +33,9 @@ class Opening:
         self._version = ""
         self._answered: object = None
         """The id of `initialize`, until the SDK has given its own answer, which the client must not see."""
+        self._asked: set[str | int | None] = set()
+        """Ids of the requests that the SDK has yet to answer."""
+        self._answering = Condition()
 
     def answer(self, is_loaded: Callable[[], bool], load: Callable[[], object]) -> None:
         """Respond until a request needs more than fixed text or loading is complete; `load` starts loading."""
@@ -68,17 +75,46 @@ class Opening:
         return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
     def readline(self) -> str:
-        """Return the next line for the SDK; empty at the end."""
-        return self._replayed.popleft() if self._replayed else self._read.readline()
+        """Return the next line for the SDK; empty at the end, once all before it is answered: at the end the SDK drops
+        what it is working on."""
+        line = self._replayed.popleft() if self._replayed else self._read.readline()
+        message = _parse(line)
+        number = _id_of(message)
+        with self._answering:
+            if not line:
+                self._answering.wait_for(lambda: not self._asked, LAST_ANSWERS)
+            elif message.get("method") == CANCELLED:
+                self._asked.discard(_id_of(message.get("params"), "requestId"))
+            elif number is not None:
+                self._asked.add(number)
+        return line
 
     def write(self, line: str) -> int:
         """Write a line of the SDK, or drop its answer to `initialize`."""
-        if self._answered is not None:
-            message = json.loads(line)
-            if "method" not in message and message.get("id") == self._answered:
-                self._answered = None
-                return len(line)
-        return self._write.write(line)
+        message = _parse(line)
+        number = None if "method" in message else _id_of(message)
+        if number is not None and number == self._answered:
+            self._answered, written = None, len(line)
+        else:
+            written = self._write.write(line)
+        with self._answering:
+            self._asked.discard(number)
+            self._answering.notify()
+        return written
 
     def flush(self) -> None:
         self._write.flush()
+
+
+def _parse(line: str) -> Message:
+    """Return the message of a line; empty where it is none."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _id_of(fields: object, name: str = "id") -> str | int | None:
+    found = fields.get(name) if isinstance(fields, dict) else None
+    return found if isinstance(found, str | int) else None

@@ -28,6 +28,7 @@ from jieda.client import Client
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.presentation.brand import OURS, handle, short_name
+from jieda.presentation.entry_text import entry_form
 from jieda.presentation.fence import random_fence
 from jieda.taxonomy import Filters, Window
 
@@ -165,7 +166,7 @@ class Handlers:
             entry = await context.client.read(entry_id, lang)
         except JiedaError as error:
             raise await _protocol_error(context, error, lang, uri) from error
-        text = f"# {entry.title}\n\n{entry.markdown.strip()}"
+        text = entry_form(entry, context.translator(entry.lang)).rstrip()
         text = random_fence(text).around(entry.id, text)
         contents = types.TextResourceContents(uri=uri, mime_type=ENTRIES.mime_type, text=text)
         return types.ReadResourceResult(contents=[contents])
@@ -175,7 +176,7 @@ class Handlers:
             values = await _values(self._context_of(call.request).client, params)
         except JiedaError:
             values = []  # the framework is incomplete, or the server does not respond
-        matching = sorted(value for value in values if value.startswith(params.argument.value))
+        matching = sorted({value for value in values if value.startswith(params.argument.value)})
         completion = types.Completion(values=matching[:MOST_VALUES], has_more=len(matching) > MOST_VALUES)
         return types.CompleteResult(completion=completion)
 

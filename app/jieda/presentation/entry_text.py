@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from jieda.content.authoring.edition_text import validity_data
 from jieda.entry import Edition, Validity
+from jieda.presentation.schemas import ApiEntry
 
 ValidityData = Mapping[str, Mapping[str, str]]
 """In the form of `edition_text.validity_data` and the API."""
@@ -27,11 +28,21 @@ def validity_texts(data: ValidityData, t: Callable[..., str]) -> Iterator[str]:
 
 def reading_form(edition: Edition, validity: Validity, t: Callable[..., str]) -> str:
     """Return title, what the edition applies to, body and sources, as Markdown."""
+    return _reading_form(edition, applies_to_text(edition.applies_to, validity_data(validity), t), t)
+
+
+def entry_form(entry: ApiEntry, t: Callable[..., str]) -> str:
+    """Return the same of an entry as the API gives it, with a note where the other edition is newer."""
+    notes = [t("entry.stale")] if entry.stale else []
+    notes.append(applies_to_text(entry.applies_to, entry.model_dump(), t))
+    return _reading_form(entry, "\n\n".join(filter(None, notes)), t)
+
+
+def _reading_form(shown: Edition | ApiEntry, notes: str, t: Callable[..., str]) -> str:
     sources = []
-    for each in edition.source:
+    for each in shown.source:
         note = t("list.parenthesis", text=each.stated_license) if each.stated_license else ""
         sources.append(f"- [{each.title}]({each.url}){note}")
-    applies_to = applies_to_text(edition.applies_to, validity_data(validity), t)
-    parts = [f"# {edition.title}", applies_to, edition.markdown.strip()]
+    parts = [f"# {shown.title}", notes, shown.markdown.strip()]
     parts += [f"## {t('entry.source')}", "\n".join(sources)] if sources else []
     return "\n\n".join(filter(None, parts)) + "\n"

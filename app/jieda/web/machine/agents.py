@@ -79,7 +79,7 @@ def check_message(body: bytes) -> None:
         isinstance(message, dict)
         and message.get("jsonrpc") == "2.0"
         and isinstance(message.get("method"), str)
-        and isinstance(message.get("id", ""), str | int)
+        and type(message.get("id", "")) in {str, int}  # true is an int, too
         and isinstance(message.get("params", {}), dict)
     )
     if not is_message:
