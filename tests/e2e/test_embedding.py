@@ -274,6 +274,8 @@ def test_only_the_sites_that_are_named_may_ask_and_only_the_api(
     answer = asked.get(search, headers=theirs)
     assert "access-control-allow-credentials" not in answer.headers
     assert "etag" in answer.headers["access-control-expose-headers"].lower()
+    again = {"Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "if-none-match"}
+    assert asked.options(search, headers=theirs | again).status_code == 200
     for path in ("/en/", "/en/entries/slime/resume-training", "/static/app.js"):
         assert allowed not in asked.get(path, headers=theirs).headers
     assert allowed not in client.get(search, headers=theirs).headers

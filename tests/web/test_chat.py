@@ -99,3 +99,5 @@ def test_it_is_off_by_default_and_offers_one_model(chatting: httpx.Client, clien
     assert [model["id"] for model in chatting.get("/v1/models").json()["data"]] == [MODEL]
     assert client.post(CHAT, json={}).status_code == 404
     assert client.get("/v1/models").status_code == 404
+    wrong = chatting.get(CHAT)
+    assert (wrong.status_code, wrong.headers["content-type"]) == (405, "application/problem+json")

@@ -60,6 +60,7 @@ async def test_a_program_says_it_in_one_request(tmp_path: Path) -> None:
         assert (await client.post(API, content=b"{")).status_code == 400
         unknown = (await client.post(API, json=said | {"query": "x"})).json()
         assert [each["field"] for each in unknown["errors"]] == ["query"]
+        assert (await client.post(f"{API}?query=x", json=said)).status_code == 422
         foreign = await client.post(API, json=said, headers={"Origin": "https://evil.example"})
         assert foreign.status_code == 403
         kept = [(await client.post(API, json=said)).json()["kept"] for _ in range(4)]

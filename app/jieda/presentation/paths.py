@@ -52,11 +52,14 @@ AGENTS = "/{lang}/agents"
 AGENTS_FILE = "/{lang}/agents/{name}"
 """A file for teams to copy into their repository."""
 
-CHAT, CHAT_MODELS = "/v1/chat/completions", "/v1/models"
+CHAT_FAMILY = "/v1/"
+CHAT, CHAT_MODELS = f"{CHAT_FAMILY}chat/completions", f"{CHAT_FAMILY}models"
 """In the format of a common chat API."""
 
 API_FAMILY = "/api/"
-"""Prefix of all API versions: errors below it are JSON."""
+"""Prefix of all API versions."""
+FOR_PROGRAMS = (API_FAMILY, CHAT_FAMILY, MCP)
+"""Prefixes below which errors are JSON."""
 API = f"{API_FAMILY}v1"
 API_SEARCH = f"{API}/search"
 API_SUGGEST = f"{API}/suggest"

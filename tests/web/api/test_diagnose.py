@@ -188,6 +188,9 @@ def test_a_body_that_is_not_json_is_a_bad_request_that_says_where(
 def test_a_refusal_speaks_the_language_that_the_body_asks_for(client: httpx.Client) -> None:
     answer = post(client, json={"text": "x", "lang": "zh", "framework": "nope"})
     assert "没有这个分类" in assert_problem(answer, 422)["title"]
+    for path, body in (("diagnose", {}), ("outcomes", {"id": "roll/x", "outcome": "bad"})):
+        answer = client.post(f"/api/v1/{path}", json={**body, "lang": "zh"})
+        assert assert_problem(answer, 422)["title"] == "参数有误"
 
 
 def test_undecodable_text_is_read_with_replacement(client: httpx.Client) -> None:

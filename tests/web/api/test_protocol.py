@@ -247,7 +247,10 @@ def test_the_description_has_a_problem_for_every_refusal_and_a_real_example(clie
         refusals = {status: what for status, what in operation["responses"].items() if status >= "4"}
         assert {"400", "500"} <= set(refusals), path
         assert all(each["description"] for each in operation.get("parameters", ())), path
-        assert ("422" in refusals) == (path != "/api/v1/reload")
+        assert "422" in refusals
+        # An old id is redirected, and only search and diagnosis can be too busy.
+        assert ("308" in operation["responses"]) == ("{slug}" in path)
+        assert ("503" in refusals) == ("search" in path or "diagnose" in path)
         for what in refusals.values():
             assert list(what["content"]) == ["application/problem+json"]
         if method == "get":

@@ -16,7 +16,7 @@ from jieda.usecases.service import Service
 from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, bad_parameters
 from jieda.web.http.body import bad_body, check_structure, is_json, read_bytes, receive
 from jieda.web.http.problems import FieldError, HttpProblem
-from jieda.web.http.respond import MAX_HEADER
+from jieda.web.http.respond import MAX_HEADER, parse_language
 
 JSON_ESCAPE = 6
 """Bytes that JSON may need for one byte of text: a control character is escaped as six."""
@@ -50,8 +50,7 @@ async def read_json_bytes(request: Request, limit: int) -> bytes:
 async def read_log(
     request: Request, parameters: DiagnoseParameters, service: Service
 ) -> tuple[LogExtract, str]:
-    """Read the log of a request, as JSON or raw, and the framework that is sent along. A language in the body becomes
-    that of the response.
+    """Read the log of a request, as JSON or raw, and the framework that is sent along.
 
     Raises TooLarge beyond the limit of `service`, HttpProblem where the body cannot be read.
     """
@@ -65,8 +64,7 @@ async def read_log(
         return await _read_raw(request, service, encoding), parameters.framework
     raw = await read_json_bytes(request, service.settings.max_log_bytes)
     _check_text(raw)
-    body = await service.offload(partial(parse_body, raw, DiagnoseBody, encoding))
-    request.state.lang = body.lang
+    body = await service.offload(partial(parse_body, request, raw, DiagnoseBody, encoding))
     log = await service.offload(partial(extracted, service, body.text))
     return log, body.framework or parameters.framework
 
@@ -116,8 +114,9 @@ def _compressed() -> HttpProblem:
     return HttpProblem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"})
 
 
-def parse_body(raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
-    """Parse and validate a JSON body. Raises HttpProblem with the errors."""
+def parse_body(request: Request, raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
+    """Parse and validate a JSON body; a language in it becomes that of the response, even of a refusal. Raises
+    HttpProblem with the errors."""
     if encoding != "utf-8":  # not valid JSON, strictly, but what the client declares
         raw = raw.decode(encoding, "replace").encode()
     try:
@@ -125,6 +124,8 @@ def parse_body(raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
         # A log decoded by a client with another encoding contains lone surrogates; they are replaced like any other
         # undecodable bytes.
         fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
+        if isinstance(fields, dict):
+            request.state.lang = parse_language(str(fields.get("lang")))
         return model.model_validate(fields)
     except ValidationError as error:
         raise bad_parameters(error, model) from None

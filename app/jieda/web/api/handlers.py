@@ -140,13 +140,12 @@ async def diagnosis_answer(
     )
 
 
-async def report_outcome(request: Request) -> Response:
+async def report_outcome(request: Request, _parameters: Annotated[LanguageParameters, Query()]) -> Response:
     """Say whether an entry helped and, if not, why. Reports are counted and shown to its maintainers."""
     site = site_of(request)
     if not is_from_our_pages(request.headers, site.settings):
         raise HttpProblem(403, "problem.bad_origin")
-    body = parse_body(await read_bytes(request, MOST_OUTCOME, MOST_OUTCOME), OutcomeBody)
-    request.state.lang = body.lang
+    body = parse_body(request, await read_bytes(request, MOST_OUTCOME, MOST_OUTCOME), OutcomeBody)
     lang = api_language(request)
     found = await client_of(request).report(body.id, lang, body.outcome, body.text)
     return await respond(request, found.model_dump_json(), JSON, lang=lang, cache=NO_STORE)
@@ -241,7 +240,7 @@ async def list_translations(request: Request, parameters: Annotated[ListParamete
     return await json_answer(request, schemas.TranslationList(**page), lang)
 
 
-async def reload(request: Request) -> Response:
+async def reload(request: Request, _parameters: Annotated[LanguageParameters, Query()]) -> Response:
     """Reload the content in every worker. Needs the reload token; disabled where none is configured.
 
     Responds when all workers serve the new generation, or after ten seconds; `behind` lists those that do not yet.

@@ -64,7 +64,11 @@ LIMITED: Json = {
 }
 """Headers of every response."""
 CACHED: Json = {"ETag": _header("Version of this response; send it back as If-None-Match.")}
-CONFIDENCE: Json = {CONFIDENCE_HEADER: _header("Confidence of the first match; empty where nothing matches.")}
+CONFIDENCE: Json = {
+    CONFIDENCE_HEADER: _header("Confidence of the first match; `none` where nothing matches.")
+}
+LOCATION: Json = {"Location": _header("The entry's current address.")}
+MOVED: Json = {"308": {"description": "The id is an old one.", "headers": {**LIMITED, **LOCATION}}}
 RETRY: Json = {"Retry-After": _header("Seconds to wait before trying again.", "integer")}
 RETRIED = {429, 503}
 REFERENCE = "#/components/schemas/{model}"
@@ -139,6 +143,7 @@ def complete_operation(operation: Json, route: ApiRoute, example: Json) -> None:
             "description": "The client already has this response (If-None-Match).",
             "headers": {**LIMITED, **CACHED},
         }
+        responses |= MOVED if 404 in route.refusals else {}
     for status in (*route.refusals, 429, 500):
         responses[str(status)] = error_answer(status)
     parameters: list[Json] = operation.get("parameters", [])

@@ -57,13 +57,14 @@ class ApiRoute:
         return self.answer if isinstance(self.answer, str) else ""
 
 
+SEARCH = (400, 422, 503)
 UNKNOWN_ENTRY = (400, 404, 422)
 LOG = (400, 408, 413, 415, 422, 503)
 OUTCOME = (400, 403, 404, 408, 413, 422)
-RELOAD = (400, 401, 403, 409)
+RELOAD = (400, 401, 403, 409, 422)
 TAG_LISTS = dict.fromkeys(paths.API_TAGS, schemas.TagList) | {"framework": schemas.FrameworkList}
 ROUTES: tuple[ApiRoute, ...] = (
-    ApiRoute("GET", paths.API_SEARCH, search, "Search", schemas.SearchResult),
+    ApiRoute("GET", paths.API_SEARCH, search, "Search", schemas.SearchResult, SEARCH),
     ApiRoute("GET", paths.API_SUGGEST, suggest, "Complete", tuple[schemas.ApiCompletion, ...]),
     ApiRoute("GET", paths.API_ENTRIES, list_entries, "List entries", schemas.SummaryList),
     ApiRoute(

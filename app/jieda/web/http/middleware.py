@@ -200,7 +200,7 @@ class CrossOrigin:
             app,
             allow_origins=origins,
             allow_methods=("GET", "POST"),
-            allow_headers=("Content-Type", "Accept"),
+            allow_headers=("Content-Type", "Accept", "If-None-Match", "X-Request-ID"),
             expose_headers=("ETag", "Retry-After", "X-Request-ID", CONFIDENCE_HEADER, *RATE_HEADERS),
             max_age=SECONDS_A_DAY,
         )

@@ -221,4 +221,4 @@ def wants_json(request: Request) -> bool:
     """Return whether an error is sent as JSON: to API addresses, or where Accept asks for JSON."""
     offers = (HTML, MEDIA_TYPE, "application/json")
     accepted = preferred_media_type(request.headers.get("accept", ""), offers)
-    return own_path(request.scope).startswith((paths.API_FAMILY, paths.MCP)) or accepted in offers[1:]
+    return own_path(request.scope).startswith(paths.FOR_PROGRAMS) or accepted in offers[1:]
