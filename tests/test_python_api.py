@@ -46,10 +46,12 @@ def test_it_answers_as_the_command_line_does(
     assert base.read("roll/oom").sections()["fix"].strip().endswith("Make room.")
     with pytest.raises(jieda.UnknownEntry) as refused:
         base.read("roll/none")
-    assert refused.value.__notes__ == ["There is no entry “roll/none”."]
+    assert str(refused.value) == "There is no entry “roll/none”."
     with pytest.raises(jieda.JiedaError) as unknown:
         base.search("memory", framework="rol")
-    assert "Choose from: roll" in unknown.value.__notes__[0]
+    assert "Choose from: roll" in str(unknown.value)
+    half_of_a_character = base.search("memory \ud83d")
+    assert json.loads(half_of_a_character.model_dump_json())["query"] == "memory ?"
 
 
 def test_several_threads_and_a_running_event_loop_may_ask(base: jieda.KnowledgeBase) -> None:

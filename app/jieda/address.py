@@ -15,6 +15,8 @@ def server_address(text: str) -> str:
     """Return an address such as `https://faq.example.com/kb`, without a slash at its end. Raises ValueError for any
     other text."""
     parts = urlsplit(text)
+    if "@" in parts.netloc:
+        raise ValueError("an address with a login, user:password@, is not supported")  # nor shown to anybody
     if not _SERVER.fullmatch(text) or not parts.hostname or parts.port == 0:  # `port` raises it for 99999
         raise ValueError(f"{text!r} is not the address of a server, such as https://faq.example.com")
     return text.rstrip("/")

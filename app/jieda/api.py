@@ -128,9 +128,8 @@ class KnowledgeBase:
                 answer: T = answered.value
                 return answer
             except RequestError as error:
-                error.add_note(
-                    self.client.shapers.translator(Language.EN)(f"{error.key}.detail", **error.arguments)
-                )
+                t = self.client.shapers.translator(Language.EN)
+                error.args = (t(f"{error.key}.detail", **error.arguments),)
                 raise
             finally:
                 question.close()

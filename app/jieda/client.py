@@ -211,8 +211,9 @@ class Remote:
         said = f"{self.urls.base_url} answered {error.code} {error.reason}"
         try:
             problem = json.loads(error.read())
-            reasons = (f"{each['field']}: {each['message']}" for each in problem["errors"])
-            return RemoteRefusal(f"{said}: {' '.join([problem['detail'], *reasons])}", error.code)
+            told, errors = problem["detail"], problem["errors"]
+            reasons = (f"{each['field']}: {each['message']}" for each in errors if each["message"] != told)
+            return RemoteRefusal(f"{said}: {' '.join([told, *reasons])}", error.code)
         except (ValueError, KeyError, TypeError, OSError, HTTPException):
             # The answer does not have the form of Jieda's errors, or breaks off.
             return RemoteError(said, error.code)

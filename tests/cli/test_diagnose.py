@@ -48,11 +48,11 @@ def settings(data: Path) -> dict[str, str]:
 
 
 def on_a_terminal(data: Path, *arguments: str, log: str, **variables: str) -> str:
-    """What the command writes to a terminal, its log coming from a pipe."""
+    """What a command writes to a terminal, its log coming from a pipe."""
     ours, theirs = pty.openpty()
     try:
         subprocess.run(
-            [*COMMAND, "diagnose", *arguments],
+            [*COMMAND, *arguments],
             input=log.encode(),
             env=environment(settings(data) | {"TERM": "xterm"} | variables),
             stdout=theirs,
@@ -101,7 +101,7 @@ def test_nothing_of_the_log_goes_to_standard_error(answers: dict[str, Done]) -> 
 
 
 def test_a_terminal_gets_color(data: Path) -> None:
-    assert ESCAPE.search(on_a_terminal(data, log=KNOWN))
+    assert ESCAPE.search(on_a_terminal(data, "diagnose", log=KNOWN))
 
 
 def test_a_file_is_read_like_a_pipe(data: Path, tmp_path: Path, answers: dict[str, Done]) -> None:
@@ -116,6 +116,10 @@ def test_what_cannot_be_read_is_a_wrong_use(few: dict[str, str], tmp_path: Path)
     assert "no.log" in missing.stderr
     assert jieda("diagnose", "--framework", "nosuch", given=KNOWN, **few).returncode == 2
     assert jieda("diagnose", "--url", "file:///etc", given=KNOWN, **few).returncode == 2
+    login = jieda(
+        "diagnose", "--url", "https://planted-user:planted-word@faq.example.com", given=KNOWN, **few
+    )
+    assert (login.returncode, "a login" in login.stderr, "planted" in login.stderr) == (2, True, False)
 
 
 def test_an_empty_log_is_said_to_be_one(few: dict[str, str]) -> None:
@@ -162,9 +166,11 @@ def test_a_server_gives_the_same_answer_and_exit_code_and_color_to_a_terminal_un
         there = run(data, "--url", server.base, log=log)
         assert there.returncode == here.returncode
         assert there.stdout.splitlines()[0] == here.stdout.splitlines()[0]
-    assert ESCAPE.search(on_a_terminal(data, "--url", server.base, log=KNOWN))
-    plain = on_a_terminal(data, "--url", server.base, log=KNOWN, NO_COLOR="1")
-    assert ("roll/node2pg-keyerror" in plain, ESCAPE.search(plain)) == (True, None)
+    assert ESCAPE.search(on_a_terminal(data, "diagnose", "--url", server.base, log=KNOWN))
+    for command in (("diagnose", "--url", server.base), ("search", "--url", server.base, "node2pg")):
+        for said in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            plain = on_a_terminal(data, *command, log=KNOWN, **said)
+            assert ("roll/node2pg-keyerror" in plain, ESCAPE.search(plain)) == (True, None)
 
 
 def test_a_server_that_is_not_there_is_said_so(few: dict[str, str]) -> None:

@@ -35,6 +35,11 @@ def test_standard_streams_that_are_closed_stand_in_no_ones_way(tmp_path: Path) -
     assert (empty.returncode, "the log is empty" in empty.stderr) == (2, True)
     silent = shell('"$0" "$@" votes 2>&-')
     assert (silent.returncode, silent.stdout) == (0, "No votes yet.\n")
+    full = shell('"$0" "$@" votes >/dev/full')
+    assert (full.returncode, full.stderr) == (
+        2,
+        "Error: the output cannot be written: No space left on device\n",
+    )
 
 
 def test_the_shell_completes_commands_and_their_options() -> None:

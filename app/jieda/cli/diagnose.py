@@ -1,6 +1,5 @@
 """`jieda diagnose`: explains a log from a file or a pipe, using the local content or a server."""
 
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 import click
 
 from jieda.cli.asking import ask, client_of, lang_option
-from jieda.cli.running import FORMATS, content_option, url_option
+from jieda.cli.running import FORMATS, content_option, url_option, uses_color
 from jieda.cli.tail import Tail
 from jieda.client import Local, Remote
 from jieda.diagnosis.answers import Confidence
@@ -139,11 +138,6 @@ def _refuse_unreadable(beginning: bytes) -> None:
         raise click.UsageError("this is a binary file, not a text log")
 
 
-def _uses_color() -> bool:
-    """Whether to use color: on a terminal, unless NO_COLOR (https://no-color.org) is set."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
 def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[str, str]:
     log = window(client.service)
     for chunk in read_chunks(file):
@@ -158,7 +152,7 @@ def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[s
     elif options.explain:
         answer = as_evidence(found.diagnosis, t)
     else:
-        answer = as_text(found.diagnosis, t, lambda _: "", COLORS if _uses_color() else PLAIN)
+        answer = as_text(found.diagnosis, t, lambda _: "", COLORS if uses_color() else PLAIN)
     return answer, found.diagnosis.confidence or NONE
 
 
@@ -172,7 +166,7 @@ def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[s
     as_json = options.form == "json"
     url = server.urls.api_diagnose(text=not as_json, lang=options.lang.value, framework=options.framework)
     answer, headers = server.fetch(url, log)
-    return (_color(answer) if _uses_color() and not as_json else answer), headers.get(CONFIDENCE_HEADER, "")
+    return (_color(answer) if uses_color() and not as_json else answer), headers.get(CONFIDENCE_HEADER, "")
 
 
 def _color(text: str) -> str:

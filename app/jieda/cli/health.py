@@ -54,7 +54,7 @@ def ask(base: str) -> tuple[str, str]:
         secure = parts.scheme == "https"
         context = ssl.create_default_context() if secure else None
         connection = context.wrap_socket(plain, server_hostname=parts.hostname) if context else plain
-        request = f"GET {path} HTTP/1.0\r\nHost: {parts.netloc.rpartition('@')[2]}\r\n\r\n"
+        request = f"GET {path} HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n"
         connection.sendall(request.encode("ascii", "replace"))
         answer = b""
         while len(answer) < MOST_BYTES and (received := connection.recv(MOST_BYTES)):

@@ -1,5 +1,6 @@
 """The `jieda` command with all subcommands, each imported only when it runs: `jieda check` needs no server."""
 
+import errno
 import gc
 import logging
 import sys
@@ -34,6 +35,10 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.format_message()}\n{hint}", error.ctx) from error
         except JiedaError as error:
             raise _Failure(str(error)) from error
+        except OSError as error:
+            if error.filename is not None or error.errno == errno.EPIPE:
+                raise
+            raise _Failure(f"the output cannot be written: {error.strerror}") from error
         return ctx.exit(code if isinstance(code, int) else 0)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the method of the library

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,13 @@ LANGUAGES = tuple(map(str, Language))
 
 FORMATS = ("text", "json", "summary", "github", "gitlab")
 """Output formats of a diagnosis."""
+
+
+def uses_color() -> bool:
+    """Return whether the output is a terminal that can show bold and color, and NO_COLOR (https://no-color.org) is
+    not set."""
+    able = os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
+    return able and sys.stdout.isatty()
 
 
 def print_json(data: object) -> None:

@@ -11,12 +11,12 @@ import click
 
 from jieda.api import language_of
 from jieda.cli.asking import ask, client_of, lang_option
-from jieda.cli.running import content_option, url_option
+from jieda.cli.running import content_option, url_option, uses_color
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
 from jieda.locales.translations import Translations
 from jieda.presentation import schemas
-from jieda.presentation.entry_text import applies_to_text
+from jieda.presentation.entry_text import entry_form
 from jieda.search.answers import MOST_WEAK, SearchRequest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
@@ -62,8 +62,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     **chosen: Any,
 ) -> int:
     """Search the content; exit with 1 if nothing is found."""
-    # Invalid UTF-8 arrives as lone surrogates, which JSON cannot hold.
-    query = " ".join(words).encode("utf-8", "replace").decode()
+    query = " ".join(words)
     shown = lang or language_of(query)
     filters = Filters(**chosen)
     client = client_of(url, directories)
@@ -71,7 +70,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
-        click.echo(_as_text(found, Translations.load().translator(shown)))
+        click.echo(_as_text(found, Translations.load().translator(shown)), color=uses_color())
     return 0 if found.hits else 1
 
 
@@ -94,7 +93,7 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
         applies_to = f"  {hit.applies_to}" if hit.applies_to else ""
         if hit.may_not_apply_to:
             applies_to += f"  ({t('diagnosis.may_not_apply', version=hit.may_not_apply_to)})"
-        # `echo` drops the codes without a terminal.
+        # `echo` drops the codes where they would not be shown.
         bold = MARKS.sub(lambda mark: BOLD[mark[1]], " ".join(hit.snippet.split()))
         snippet = "" if found.weak else f"\n   {unescape(bold)}"
         blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{_reasons(hit, t)}]{snippet}")
@@ -136,6 +135,8 @@ def read(  # noqa: PLR0913 - one parameter for each option
     *, entry_id: str, lang: Language, section: str, as_json: bool, url: str, directories: tuple[Path, ...]
 ) -> int:
     """Print the entry ID, <framework>/<slug>, as Markdown; exit with 1 if there is none."""
+    if section and as_json:
+        raise click.UsageError("--section cannot be combined with --json")
     client = client_of(url, directories)
     try:
         entry = ask(client.read(entry_id, lang))
@@ -155,8 +156,7 @@ def read(  # noqa: PLR0913 - one parameter for each option
 def _markdown(entry: schemas.ApiEntry, section: str, t: Callable[..., str]) -> str:
     """Return the whole entry with its title, or one section. Raises click.UsageError for an unknown section."""
     if not section:
-        applies_to = applies_to_text(entry.applies_to, entry.model_dump(), t)
-        return "\n\n".join(filter(None, (f"# {entry.title}", applies_to, entry.markdown.strip())))
+        return entry_form(entry, t).rstrip()
     sections = entry.sections()
     if section not in sections:
         raise click.UsageError(f"{entry.id} has no section {section!r}; it has {', '.join(sections)}")

@@ -26,6 +26,10 @@ class SearchRequest:
     verbatim: bool = False
     unfinished: bool = False
 
+    def __post_init__(self) -> None:
+        # Lone surrogates, from escapes in JSON or invalid bytes on a command line, which no answer could hold.
+        object.__setattr__(self, "text", self.text.encode("utf-8", "replace").decode())
+
 
 class ReasonType(StrEnum):
     """Why a hit was found, strongest first."""
