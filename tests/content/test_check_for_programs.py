@@ -13,7 +13,7 @@ from jieda.entry import Language
 from jieda.locales.translations import Translations
 
 from tests.content.test_check import GOOD, jieda, synced
-from tests.content.test_moving import git
+from tests.support.git import git
 from tests.support.server import COMMAND, ROOT, environment
 from tests.support.small_content import TAXONOMY, edition, write
 

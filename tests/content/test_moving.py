@@ -1,7 +1,6 @@
 """`jieda mv`: an entry gets another id, and everything that names it follows."""
 
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from jieda.content.authoring.writing import carry_out
 from jieda.content.read.load import Loaded
 
 from tests.content.test_check import ERROR, FIX, FIX_ZH, SAMPLES, jieda, synced
+from tests.support.git import git
 from tests.support.shipped import CONTENT
 from tests.support.small_content import TAXONOMY, edition, write
 
@@ -280,12 +280,6 @@ def test_git_sees_renames(tmp_path: Path) -> None:
     told = git(folder, "diff", "--cached", "--name-status", "--find-renames")
     renamed = {line.split("\t")[1] for line in told.splitlines() if line.startswith("R")}
     assert renamed == {"en/roll/a.md", "zh/roll/a.md", "samples/roll/a/1.log", "samples/roll/a/2.log"}
-
-
-def git(folder: Path, *arguments: str) -> str:
-    named = ["-c", "user.name=A", "-c", "user.email=a@example.com"]
-    command = ["git", "-C", str(folder), *named, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def test_the_old_address_leads_to_the_new_one(tmp_path: Path, serve: Callable[..., httpx.Client]) -> None:
