@@ -28,7 +28,7 @@ _WORD = b"[[:alnum:]_]+|[\xc0-\xff][\x80-\xbf]+|[^[:space:]]"
 _CHANGED = "diff --name-status --no-renames --no-ext-diff -z".split()
 _HISTORY = (
     *("log", f"--max-count={MOST_COMMITS}", "--format=%x00%h %cs %s"),
-    *"--relative --no-renames --diff-filter=M -p -U0 --no-ext-diff --no-textconv --no-color".split(),
+    *"--relative --find-renames=80% --diff-filter=MR -p -U0 --no-ext-diff --no-textconv --no-color".split(),
     *(
         "--src-prefix=a/",
         "--dst-prefix=b/",

@@ -43,6 +43,7 @@ def problems(corpus: Corpus, rule: str) -> list[tuple[int, str]]:
         ("Set the value of the table below.", "en", 0, "below"),
         ("Use the above command.", "en", 0, "the above command"),
         ("按上面的命令执行。", "zh", 0, "上面"),
+        ("按前面的命令执行。", "zh", 0, "前面的"),
         ("把 `x` 设为 1，原因见下。", "zh", 0, "见下"),
         ("[The upstream page](https://example.com/fix)", "en", 0, "only a link"),
         ("- [见这里](https://example.com/fix)", "zh", 0, "only a link"),
@@ -71,6 +72,7 @@ def test_a_fix_that_leans_on_something_else_is_a_problem_at_its_line(
         ("Set `x: 1`, as [upstream's page](https://example.com/fix) says.", "en"),
         ("用 `--context-parallel-size` 打开上下文并行（CP）。", "zh"),
         ("在 `train.py` 里删掉这一行。", "zh"),
+        ("按等待时间排序，终止最前面的那个会话。", "zh"),
     ],
 )
 def test_a_fix_that_stands_alone_is_none(tmp_path: Path, fix: str, lang: str) -> None:

@@ -504,6 +504,38 @@ def test_a_folder_of_runbooks_becomes_errors_that_link_to_each_other(
     assert "Cordon it first." in draft(tmp_path, "drain-node")
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("现象", "影响", "处理步骤", "根因分析"),
+        ("告警含义", "影响范围", "处理流程"),
+        ("Symptoms", "Impact", "Mitigation"),
+    ],
+)
+def test_a_runbook_is_one_error_in_either_language(
+    imported: Callable[..., Result], tmp_path: Path, parts: tuple[str, ...]
+) -> None:
+    page = "# etcd: mvcc: database space exceeded\n\n" + "".join(
+        f"## {each}\n\n{each}.\n\n" for each in parts
+    )
+    imported(["page.md"], page_DOT_md=page)
+    (path,) = (tmp_path / "content").glob("*/roll/*.md")
+    text = path.read_text(encoding="utf-8")
+    assert "title: 'etcd: mvcc: database space exceeded'" in text
+    assert "kind: error\n" in text
+
+
+def test_a_command_that_a_title_quotes_is_no_signature(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    page = (
+        '# FAQ\n\n## HPA does not scale and `kubectl get hpa` says "unable to fetch metrics of it"\n\nWait.\n'
+    )
+    imported(["faq.md"], faq_DOT_md=page)
+    (path,) = (tmp_path / "content/en/roll").glob("*.md")
+    assert "signatures:\n  - 'unable to fetch metrics of it'\n" in path.read_text(encoding="utf-8")
+
+
 def test_a_page_without_headings_that_was_named_is_one_entry(
     imported: Callable[..., Result], tmp_path: Path
 ) -> None:

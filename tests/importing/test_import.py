@@ -201,6 +201,23 @@ def test_images_beside_the_page_are_copied_and_others_become_links(desk: Desk) -
     assert (desk.content / "en/roll/resume-plan.png").read_bytes() == PNG
 
 
+def test_images_with_chinese_names_are_copied_and_a_lost_one_is_not_called_a_link(desk: Desk) -> None:
+    images = {"图/面板.png": PNG, "图/拓扑.png": PNG + b"2"}
+    for name, data in images.items():
+        (desk.zh.parent / name).parent.mkdir(exist_ok=True)
+        (desk.zh.parent / name).write_bytes(data)
+    desk.edit(
+        desk.zh,
+        "![plan](plan.png)",
+        "![plan](plan.png) ![面板](图/面板.png) ![拓扑](图/拓扑.png) ![缺](图/缺.png)",
+    )
+    desk.both()
+    text = desk.read("zh/roll/resume.md")
+    assert "![面板](resume-image.png) ![拓扑](resume-image-2.png) 缺" in text
+    assert (desk.content / "zh/roll/resume-image-2.png").read_bytes() == PNG + b"2"
+    assert "图/缺.png 没有复制过来" in text
+
+
 def test_images_of_one_name_stay_two(desk: Desk) -> None:
     for folder in ("a", "b"):
         (desk.en.parent / folder).mkdir()
@@ -277,6 +294,27 @@ def test_an_import_that_was_interrupted_is_taken_up_again(desk: Desk) -> None:
     (desk.content / "zh/roll/resume.md").unlink()
     desk.both()
     assert desk.files() == whole
+
+
+def test_a_question_of_another_page_never_takes_the_draft_of_one_with_its_title(
+    desk: Desk, tmp_path: Path
+) -> None:
+    texts = {
+        "pa": "备份保留多久？\n\n四份。\n\n## 怎么恢复？\n\n照手册。\n\n## 谁能看？\n\n值班的人。",
+        "pc": "备份保留多久？\n\n另一个页面说：五份。\n\n## 端口是多少？\n\n9092。",
+    }
+    for folder, text in texts.items():
+        path = tmp_path / folder / "faq.md"
+        path.parent.mkdir()
+        path.write_text(f"# 常见问题\n\n## {text}\n", encoding="utf-8")
+        desk.run(str(path), "--lang", "zh")
+    drafts = sorted(text.decode() for name, text in desk.files().items() if name.startswith("zh/roll/"))
+    assert len(drafts) == 5
+    assert all(any(answer in draft for draft in drafts) for answer in ("\n四份。\n", "五份。"))
+    assert any("duplicate: " in draft for draft in drafts)
+    for folder in texts:
+        again = desk.run(str(tmp_path / folder / "faq.md"), "--json", "--dry-run")
+        assert {each["status"] for each in json.loads(again.stdout)["entries"]} == {"unchanged"}, folder
 
 
 def test_a_record_that_cannot_be_read_is_not_replaced(desk: Desk) -> None:

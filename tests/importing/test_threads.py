@@ -111,7 +111,7 @@ def test_threads_become_drafts_with_what_solved_them_and_a_second_run_writes_non
     text = (content / f"en/{most['draft']}.md").read_text()
     assert "title: 'KeyError when the frobnicator is loaded'" in text
     assert "KeyError: ''frobnicator_7_slots''" in text
-    assert f"url: '{GH}2#1'" in text
+    assert f"  - title: 'KeyError when the frobnicator is loaded'\n    url: '{GH}2#1'" in text
     assert "draft: true" in text
     assert not (content / "zh").exists(), "drafts are in the languages of the content"
     logs = list((content / "samples" / most["draft"]).glob("*.log"))

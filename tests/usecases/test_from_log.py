@@ -65,6 +65,32 @@ def test_an_exception_gives_a_signature_whatever_its_name_ends_in(desk: Desk) ->
     assert "'jieda.errors.ShardMismatch: shard {int} of " in desk.files()["en/roll/shard.md"]
 
 
+@pytest.mark.parametrize(
+    ("line", "signature"),
+    [
+        (
+            "ERROR: [082]: WAL segment 00000003000000A4000000F1 was not archived before the 60000ms timeout",
+            "ERROR: [082]: WAL segment {hex} was not archived before the {any} timeout",
+        ),
+        (
+            "ERROR: segment 000000030000000400000001 of tensor [16] was not archived",
+            "ERROR: segment {hex} of tensor {shape} was not archived",
+        ),
+        (
+            "ERROR: sandbox 4c1b7f6d-9e0a-4d2b-8c3e-0123456789ab lost its container 9f86d081884c7d659a2feaa0c55ad015.",
+            "ERROR: sandbox {word} lost its container {hex}.",
+        ),
+        ("致命错误:  对不起, 已经有太多的客户", "致命错误: 对不起, 已经有太多的客户"),
+        ("错误:  检测到死锁", "错误: 检测到死锁"),
+    ],
+)
+def test_what_differs_between_two_logs_is_no_text_of_the_signature(
+    desk: Desk, line: str, signature: str
+) -> None:
+    assert desk.new("roll/shard", log=f"{line}\n").exit_code == 0
+    assert f"\nsignatures:\n  - '{signature}'\n" in desk.files()["en/roll/shard.md"]
+
+
 def test_a_log_becomes_a_draft_in_both_languages_with_its_sample(desk: Desk) -> None:
     before = desk.files()
     run = desk.new("roll/shard")

@@ -248,9 +248,7 @@ class Drafter:
 def _sources(group: ThreadGroup) -> Iterator[Source]:
     solved = group.solved_by
     if solved:
-        yield Source(
-            f"What helped: {group.first.thread.title}"[:MAX_TITLE_CHARS], solved.url, UNKNOWN_LICENSE
-        )
+        yield Source(group.first.thread.title[:MAX_TITLE_CHARS], solved.url, UNKNOWN_LICENSE)
     for each in group.members[:MOST_SOURCES]:
         if not (solved and solved.url == each.thread.url):
             yield Source(each.thread.title[:MAX_TITLE_CHARS], each.thread.url, UNKNOWN_LICENSE)

@@ -90,7 +90,8 @@ _FRAME = re.compile(
     r'^\s*(?:File "|at \S+\(|\^+|~+|Traceback \(most recent|During handling|The above exception)'
 )
 _COMMAND = re.compile(
-    r"^\s*(?:[$#>]|>>>|sudo\b|pip\b|python\d?\s|git\b|cd\b|export\b|apt|yum\b|npm\b|docker\b)"
+    r"^\s*(?:[$#>]|(?:apt(?:-get)?|cd|curl|docker|export|git|helm|journalctl|kubectl|npm|pip3?|psql|python3?|sudo"
+    r"|systemctl|yum)\s)"
 )
 _STAMP = re.compile(
     r"^\W*(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\S*\W+|^\((?:\w+ )?pid=[^)]*\)\s*"
@@ -107,12 +108,19 @@ _VALUES = (
     (re.compile(r"(?<![\w.{])(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+(?!\w)"), "{any}"),
     (re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?"), "{addr}"),
     (re.compile(r"0x[0-9a-fA-F]+"), "{hex}"),
-    (re.compile(r"\[[\d\s,x*]+\]|[A-Za-z]\w{0,20}\.\w{1,20}\(\[[^\]]*\]\)|\(\d+(?:,\s*\d+)+,?\)"), "{shape}"),
+    (
+        re.compile(
+            r"\[(?!0\d+\])[\d\s,x*]+\]|[A-Za-z]\w{0,20}\.\w{1,20}\(\[[^\]]*\]\)|\(\d+(?:,\s*\d+)+,?\)"
+        ),
+        "{shape}",
+    ),
     (re.compile(r"(?<![\w/{}])(?:[A-Za-z]:\\|~?/)[\w.+@-]+(?:[/\\][\w.+@-]+)+/?"), "{path}"),
+    (re.compile(r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)", re.IGNORECASE), "{word}"),
     (re.compile(r"\b\d+(?:\.\d+)?\s?(?:[KMGT]i?B|bytes)\b"), "{size}"),
     (re.compile(r"(?<![\w./{])\d+/\d+(?![\w./])"), "{int}/{int}"),
     (re.compile(r"(?<![\w.{])\d+\.\d+(?![\w.])"), "{num}"),
-    (re.compile(r"(?<![\w.{-])\d{2,}(?![\w.])"), "{int}"),
+    (re.compile(r"(?<![\w.])(?=[0-9a-f]*\d)[0-9a-f]{12,}(?!\w)", re.IGNORECASE), "{hex}"),
+    (re.compile(r"(?<![\w.{-])(?<!\[(?=0))\d{2,}(?![\w.])"), "{int}"),
     (re.compile(r"\.{3,}|…|\bx{3,}\b|\*{3,}", re.IGNORECASE), "{any}"),
 )
 
@@ -131,7 +139,9 @@ def propose_signatures(
     lines += [line for text in texts for line in _quoted_in(named, text)]
     lines += [line for text in symptoms for line in _from_output(text)]
     lines += [line for text in texts for line in _from_code(text)]
-    return tuple(dict.fromkeys(signatures_of(lines, samples)))[:MAX_SIGNATURES]
+    # What pages say in Chinese is an explanation, and not what a program printed.
+    found = signatures_of((line for line in lines if not has_han(line)), samples)
+    return tuple(dict.fromkeys(found))[:MAX_SIGNATURES]
 
 
 def signatures_of(lines: Iterable[str], samples: Sequence[Sample]) -> Iterator[str]:
@@ -146,7 +156,9 @@ def signatures_of(lines: Iterable[str], samples: Sequence[Sample]) -> Iterator[s
 def _from_title(title: str) -> Iterator[str]:
     """Yield the phrases that a title quotes; else its part that starts like an exception."""
     quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED_PHRASE.finditer(title)]
-    phrases = [text for text in quoted if len(text.split()) > 1 and not has_han(text)]
+    phrases = [
+        text for text in quoted if len(text.split()) > 1 and not (has_han(text) or _COMMAND.match(text))
+    ]
     if phrases:
         yield from phrases
         return
@@ -201,7 +213,7 @@ def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
 
 def shape_of(line: str) -> str:
     """Return the line as a signature with placeholders for values; empty if that is not specific."""
-    if has_han(line) or len(line) < 8:
+    if len(line) < 8:
         return ""
     text = line[:MAX_SIGNATURE_CHARS]
     if len(line) > MAX_SIGNATURE_CHARS:

@@ -120,7 +120,7 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
     record = read_record(request.directories[-1], framework.id)
     candidates = reuse_page_keys(candidates, record)
     recorded = recognize(candidates, record)
-    ids = _assign_ids(candidates, recorded, content.corpus, framework.id)
+    ids = _assign_ids(candidates, recorded, record, content.corpus, framework.id)
     topics, error_types = finders_of(content.corpus, analyzer)
     proposer = Proposer(
         framework=framework,
@@ -271,17 +271,19 @@ def _texts_of(proposal: Proposal) -> EntryTexts:
 def _assign_ids(
     candidates: Sequence[BilingualQuestion],
     recorded: Mapping[int, EntryTexts],
+    record: Sequence[EntryTexts],
     corpus: Corpus,
     framework: str,
 ) -> Ids:
     known = {number: current_id(entry, corpus) for number, entry in recorded.items()}
+    taken = {current_id(entry, corpus) for entry in record}
     # The record lacks drafts of an import that was interrupted.
     drafts = {
         (file.lang, file.front.title): file.id
         for file in corpus.files
-        if file.front.doubts and file.id.startswith(f"{framework}/") and file.id not in known.values()
+        if file.front.doubts and file.id.startswith(f"{framework}/") and file.id not in taken
     }
-    here = [each for each in (*corpus.by_id, *known.values()) if each.startswith(f"{framework}/")]
+    here = [each for each in (*corpus.by_id, *taken) if each.startswith(f"{framework}/")]
     slugs = SlugAllocator(entry_id.partition("/")[2] for entry_id in here)
     ids: list[tuple[str, bool]] = []
     for number, candidate in enumerate(candidates):

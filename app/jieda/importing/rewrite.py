@@ -181,7 +181,7 @@ class LinkRewriter:
     """Rewrites the addresses in an answer for the entry `entry_slug`, and collects what got lost.
 
     `anchors`: old to new ones inside the answer; `lost`: broken links, which are plain text now; `images`: files to be
-    copied, by new file name; `linked_images`: images that could not be copied, and are links now.
+    copied, by new file name; `linked_images`: images that could not be copied, and are links or words now.
     """
 
     targets: Targets
@@ -233,14 +233,14 @@ class LinkRewriter:
         file = self.targets.path.parent / unquote(target.partition("?")[0].partition("#")[0])
         local = not re.match(r"[a-z]+:|//|/", target, re.IGNORECASE) and file.is_file()
         if local and file.suffix.lower() in IMAGE_TYPES:
-            stem, suffix = f"{self.entry_slug}-{slug(file.stem)}", file.suffix.lower()
+            own = slug(file.stem)
+            stem, suffix = f"{self.entry_slug}-{own if own.isascii() else 'image'}", file.suffix.lower()
             name, count, found = f"{stem}{suffix}", 1, file.resolve()
             while self.images.get(name, found) != found:
                 count += 1
                 name = f"{stem}-{count}{suffix}"
-            if name.isascii():
-                self.images[name] = found
-                return f"![{label}]({name})"
+            self.images[name] = found
+            return f"![{label}]({name})"
         self.linked_images.append(target)
         address = self._address(target, {})
         return f"[{label or target.rpartition('/')[2]}]({address})" if address else label

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
+from jieda.cli.main import main
 from jieda.content.read.history import blocks_between
 
 from tests.support.git import git
@@ -48,7 +50,9 @@ def test_each_language_shows_its_changes_latest_first(serve: Served, tmp_path: P
     assert "Escape" not in chinese.partition(SUMMARY["zh"])[2]
 
 
-def test_a_commit_with_the_next_change_joins_the_history(serve: Served, tmp_path: Path) -> None:
+def test_a_commit_with_the_next_change_joins_the_history_which_another_name_does_not_end(
+    serve: Served, tmp_path: Path
+) -> None:
     folder = write(tmp_path / "content", {})
     git(folder, "init", "--quiet")
     revised(folder, "Begin", en="Set shards to 4.")
@@ -56,8 +60,13 @@ def test_a_commit_with_the_next_change_joins_the_history(serve: Served, tmp_path
     client = serve(folder)
     assert "Take nine" not in client.get("/en/entries/roll/shards").text
     revised(folder, "Take nine", en="Set shards to 9.")
-    client = serve(folder)
-    assert "Set shards to <del>8</del><ins>9</ins>." in client.get("/en/entries/roll/shards").text
+    moved = CliRunner().invoke(main, ["mv", "roll/shards", "roll/pieces", "--content", str(folder)])
+    assert moved.exit_code == 0, moved.output
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "Rename it")
+    page = serve(folder).get("/en/entries/roll/pieces").text
+    assert page.index("Rename it") < page.index("Set shards to <del>8</del><ins>9</ins>.")
+    assert "Set shards to <del>4</del><ins>8</ins>." in page
 
 
 def test_a_repository_that_git_does_not_open_is_in_the_log(

@@ -21,6 +21,7 @@ MOST_CHANGES = 5
 """Maximum of changes kept per file, the latest ones."""
 MOST_LINES = 40
 """Maximum of changed lines kept per change."""
+_RENAMED = re.compile(r"^rename from (?P<old>.*)\nrename to (?P<new>.*)$", re.MULTILINE)
 _BOOKKEEPING = ("updated:", "synced_with:")
 """Front matter lines that change with every edit, and are left out."""
 
@@ -51,16 +52,24 @@ Histories = dict[Path, tuple[Change, ...]]
 def histories(directory: Path, commit: str) -> Histories:
     """Return the changes of the files below a directory, up to a commit. Raises GitError."""
     found: dict[Path, list[Change]] = {}
+    names: dict[str, str] = {}
+    """Today's name of a file, by what it was called before the commits read so far."""
     for block in word_changes(directory, commit).split("\0")[1:]:
         head, *files = block.split("\ndiff --git ")
         name, day, subject = head.split("\n", 1)[0].split(" ", 2)
+        before = {}
         for file in files:
-            where, *lines = file.split("\n+++ b/", 1)[-1].split("\n")
-            known = found.setdefault(directory / where.removesuffix("\t"), [])
+            about, _, diff = file.partition("\n+++ b/")
+            where, *lines = diff.split("\n")
+            if renamed := _RENAMED.search(about):
+                before[renamed["old"]] = names.get(renamed["new"], renamed["new"])
+            where = where.removesuffix("\t")
+            known = found.setdefault(directory / names.get(where, where), [])
             changed = [line for line in _changed_lines(lines) if not _is_bookkeeping(line)]
             if changed and len(known) < MOST_CHANGES:
                 kept = tuple(changed[:MOST_LINES])
                 known.append(Change(date.fromisoformat(day), name, subject, kept, len(changed) - len(kept)))
+        names |= before
     return {path: tuple(changes) for path, changes in found.items() if changes}
 
 

@@ -33,7 +33,7 @@ ELSEWHERE = re.compile(
     # "above 0.5" and "below the limit" compare; "see above", "the table above." and "(below)" point.
     r"\b(?:see|as|shown|described|listed|mentioned|explained|given) (?:above|below)\b"
     r"|\b(?:above|below)(?=\s*(?:[.,;:)]|$))|\bthe (?:above|below|previous|preceding|former) \w+"
-    r"|上面|上文|上述|(?<!上)下文|见上|见下|如上|前文|前面(?:的|提到|说过|说的)",
+    r"|上面|上文|上述|(?<!上)下文|见上|见下|如上|前文|(?<!最)前面(?:的|提到|说过|说的)",
     re.IGNORECASE,
 )
 A_LINE = re.compile(r"\b(?:the|this|that) line\b(?! of (?:output|the log))|[这那该]一?行", re.IGNORECASE)
