@@ -26,7 +26,10 @@ def asked(text: str, lang: Language, kind: str = "") -> Gap:
 
 def prepare(folder: Path) -> Path:
     glossary = '- {en: ["export"], zh: ["导出"]}\n'
-    write(folder / "content", {"en/roll/alone.md": edition("Alone"), "glossary.yaml": glossary})
+    texts = {"en/roll/alone.md": edition("Alone"), "glossary.yaml": glossary}
+    body = "## 回答\n\n是。\n"
+    both = {"en/roll/both.md": edition("Both"), "zh/roll/both.md": edition("两种", body)}
+    write(folder / "content", texts | both)
     (folder / "data").mkdir()
     counts = {
         asked("export", Language.EN): 2,
@@ -63,6 +66,9 @@ def test_json_has_all_of_it_and_limits_hold(tmp_path: Path) -> None:
     assert found["missing"] == [{"id": "roll/alone", "lang": "zh"}]
     assert found["never_read"] is None
     assert found["data"] == str(tmp_path / "data")
+    (tmp_path / "content/zh/roll/both.md").unlink()
+    alone = json.loads(run(tmp_path, "--json").stdout)
+    assert alone["missing"] == [], "a site in one language lacks none"
 
 
 def test_empty_and_off_are_said_and_what_is_forgotten_is_gone(tmp_path: Path) -> None:

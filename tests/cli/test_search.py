@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -254,6 +255,23 @@ def test_eval_in_json_has_the_same_figures(jieda: Jieda, tmp_path: Path) -> None
     }
     assert report["nothing fits"]["negatives"] == 1
     assert set(report["diagnosis"]) == {"error", "traceback", "negative"}
+
+
+def test_eval_finds_an_entry_by_its_old_id_and_refuses_one_that_never_was(
+    content: Path, tmp_path: Path
+) -> None:
+    moved = shutil.copytree(content, tmp_path / "moved")
+    for file in moved.glob("*/roll/stuck.md"):
+        text = file.read_text(encoding="utf-8").replace("\nkind:", "\nformerly: [roll/hung]\nkind:", 1)
+        file.write_text(text, encoding="utf-8")
+    old = [{**row, "expected": ["roll/hung"] if row["expected"] else []} for row in JUDGED]
+    path = write_judged(tmp_path / "judged.jsonl", old)
+    report = json.loads(Jieda(moved, tmp_path)("eval", "--json", path).stdout)
+    assert report["search"]["question"]["right_first"] == 1.0
+    write_judged(tmp_path / "judged.jsonl", [*JUDGED, {**JUDGED[0], "expected": ["roll/never"]}])
+    ended = Jieda(moved, tmp_path)("eval", path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"query {JUDGED[0]['id']} expects roll/never" in ended.stderr
 
 
 def test_hiding_a_querys_language_leaves_the_other_editions_and_mixed_queries_out(

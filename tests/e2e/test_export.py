@@ -45,7 +45,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     link = folder.with_name("link")
     link.symlink_to(folder)
     (folder / ".export-killed" / "new").mkdir(parents=True)
-    few = write(folder.with_name("few"), {"en/roll/gone.md": edition("Gone")})
+    few = write(folder.with_name("few"), {"en/roll/gone.md": edition("Gone", formerly="[roll/went]")})
     built = copy_data(folder.with_name("built"))
     # What was exported before is replaced, and what an export that was killed has left is no obstacle.
     for content, data in ((few, folder.with_name("data")), (ROOT / "content", built)):
@@ -54,6 +54,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done.returncode == 0, done.stderr
         assert (folder / "en/entries/roll/gone/index.html").is_file() == (content == few)
         assert not list(folder.glob(".export-*"))
+        if content == few:
+            old = (folder / "zh/entries/roll/went/index.html").read_text(encoding="utf-8")
+            assert f'url={PREFIX}/zh/entries/roll/gone"' in old
     return folder
 
 

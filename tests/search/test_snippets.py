@@ -182,6 +182,15 @@ def test_each_word_is_named_once_by_its_best_reason(small: MakeSnapshot) -> None
     assert reasons(hit) == [("title", "zebra", "")]
 
 
+def test_a_reason_names_no_more_of_a_word_than_is_there(small: MakeSnapshot) -> None:
+    """The title has two of its three characters."""
+    content = {"zh/one": concept("连接被拒绝", "端口上没有程序。").replace("## Answer", "## 回答")}
+    for typed, said in (("连接池", "连接"), ("連接池", "连接"), ("连接", "连接")):
+        assert [text for kind, text, _ in reasons(first(small(content), typed, "zh")) if kind == "title"] == [
+            said
+        ]
+
+
 def test_the_snippet_is_of_the_edition_that_is_shown(small: MakeSnapshot) -> None:
     files = {
         "en/one": concept("Batch", "The batch is big."),

@@ -50,6 +50,7 @@ def command(
         settings = Settings.load(os.environ)
         analyzers = Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, Path(folder)))
         bench = Bench(content_directories(directories), Path(folder), analyzers)
+        judged = [bench.resolve(one) for one in judged]
         searched = [
             bench.search(one, hidden=hidden) for one in judged if one.kind in {*SEARCHED_KINDS, NEGATIVE}
         ]

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -189,6 +189,17 @@ class Bench:
         follower.catch_up()
         self._snapshot = follower.snapshot
         self._without: dict[Language, Searcher] = {}
+
+    def resolve(self, judged: Judged) -> Judged:
+        """Return the query with today's ids of the entries that it expects. Raises JiedaError for one that no entry
+        has or had."""
+        library = self._snapshot.library
+        found = {each: library.resolve(each) for each in judged.expected}
+        if unknown := [each for each, known in found.items() if known is None]:
+            raise JiedaError(
+                f"query {judged.id} expects {', '.join(unknown)}, which is no entry of the content"
+            )
+        return replace(judged, expected=tuple(filter(None, found.values())))
 
     def search(self, judged: Judged, *, hidden: bool = False) -> Answered:
         """Search all editions as every surface does; if `hidden`, only those in the other language. Raises JiedaError

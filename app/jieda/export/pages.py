@@ -119,8 +119,19 @@ async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
     library, analyzer = snapshot.library, snapshot.searcher.analyzer
     data = search_data(library, analyzer, Glossary(library.glossary, analyzer))
     yield "search.json", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    home = site.urls.home(Language.EN)
-    yield "index.html", f'<!doctype html><meta http-equiv="refresh" content="0; url={home}">'.encode()
+    yield "index.html", _forward(site.urls.home(Language.EN))
+    for old, new in library.formerly.items():
+        for lang in Language:
+            path = site.urls.entry(lang, old).removeprefix(root)
+            yield file_path(path, is_page=True), _forward(site.urls.entry(lang, new))
+
+
+def _forward(address: str) -> bytes:
+    """Return a page that leads to an address, because a file cannot redirect."""
+    return (
+        f'<!doctype html><link rel="canonical" href="{address}">'
+        f'<meta http-equiv="refresh" content="0; url={address}">'
+    ).encode()
 
 
 def start_addresses(site: Site) -> Iterator[str]:

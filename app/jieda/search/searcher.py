@@ -313,7 +313,7 @@ def _reasons(
     for one in telling if telling or alike else contributions:
         if one.score < WORTH_SAYING * total:
             continue
-        reason, word = _reason(one, parsed, concordance), one.label.casefold()
+        reason, word = _reason(_as_found(one, contributions), parsed, concordance), one.label.casefold()
         if word not in best or ORDER[reason.type] < ORDER[best[word].type]:
             best[word] = reason
     found = sorted(best.values(), key=lambda reason: ORDER[reason.type])
@@ -349,6 +349,17 @@ def _in_other_title(contributions: Sequence[Contribution], lang: Language) -> fr
     here, there = f"title_{lang}", f"title_{lang.other}"
     own = {one.label for one in contributions if one.zone == here}
     return frozenset(one.label for one in contributions if one.zone == there and one.label not in own)
+
+
+def _as_found(one: Contribution, contributions: Sequence[Contribution]) -> Contribution:
+    """Return a contribution labeled with what its zone has of the word, where it has only some pairs of characters."""
+    terms = [each.term for each in contributions if (each.label, each.zone) == (one.label, one.zone)]
+    if not all(term.startswith(CHARACTERS) for term in terms):
+        return one
+    pairs = "|".join(f"(?={re.escape(text_of(term))})" for term in terms)
+    held = {start + place for start in (m.start() for m in re.finditer(pairs, one.label)) for place in (0, 1)}
+    found = "".join(sign if place in held else " " for place, sign in enumerate(one.label)).split()
+    return one._replace(label=" ".join(found) or one.label)
 
 
 def _reason(one: Contribution, parsed: ParsedQuery, concordance: Concordance) -> Reason:

@@ -57,16 +57,25 @@ def test_a_commit_with_the_next_change_joins_the_history_which_another_name_does
     git(folder, "init", "--quiet")
     revised(folder, "Begin", en="Set shards to 4.")
     revised(folder, "Take eight", en="Set shards to 8.")
-    client = serve(folder)
-    assert "Take nine" not in client.get("/en/entries/roll/shards").text
+    client = serve(folder, reload_token="s3cret-token")
+
+    def page(slug: str) -> str:
+        client.post("/api/v1/reload", headers={"Authorization": "Bearer s3cret-token"}).raise_for_status()
+        return client.get(f"/en/entries/roll/{slug}").text
+
+    assert "Take nine" not in page("shards")
+    body = "## Answer\n\nSet shards to 9.\n"
+    write(folder, {"en/roll/shards.md": edition("Sharding", body, updated="2026-01-09")})
+    assert "Take nine" not in page("shards")
     revised(folder, "Take nine", en="Set shards to 9.")
+    assert "Take nine" in page("shards"), "the commit of what is served already"
     moved = CliRunner().invoke(main, ["mv", "roll/shards", "roll/pieces", "--content", str(folder)])
     assert moved.exit_code == 0, moved.output
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "-m", "Rename it")
-    page = serve(folder).get("/en/entries/roll/pieces").text
-    assert page.index("Rename it") < page.index("Set shards to <del>8</del><ins>9</ins>.")
-    assert "Set shards to <del>4</del><ins>8</ins>." in page
+    moved_page = page("pieces")
+    assert moved_page.index("Rename it") < moved_page.index("Set shards to <del>8</del><ins>9</ins>.")
+    assert "Set shards to <del>4</del><ins>8</ins>." in moved_page
 
 
 def test_a_repository_that_git_does_not_open_is_in_the_log(

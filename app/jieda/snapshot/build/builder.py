@@ -90,6 +90,7 @@ class LastBuild:
 
     built: Built
     reading: Reading
+    histories: Mapping[Path, bytes]
     state: ContentState | None = None
     plan: GenerationPlan | None = None
 
@@ -186,15 +187,16 @@ class Builder:
         pointer = read_pointer(self._data)
         before, moved = pointer.generation, pointer.content != tuple(map(str, self._content))
         last = self._last
-        same = last and last.built.generation == before and reading == last.reading
+        histories = tools.histories.of_content()
+        read = reading, histories
+        same = last and last.built.generation == before and read == (last.reading, last.histories)
         if last and same and not last.built.lacks_vectors:
             return replace(last.built, changed=False)
-        histories = tools.histories.of_content()
         images = {file.where: file for directory in reading.directories for file in directory.images}
         copy_images(self._data, images, verified=last is None)
         inputs = self._inputs(reading, histories)
         if last is None and not moved and (built := self._noted(tools, inputs, before)):
-            self._last = LastBuild(built, reading)
+            self._last = LastBuild(built, reading, histories)
             prune(self._data, (worker.generation for worker in serving_workers(self._data)))
             return built
         entries, outlines = tools.entries(reading), partial(read_files, tools.resources)
@@ -212,7 +214,7 @@ class Builder:
         lacks_vectors = self._analyzers.embedder is not None and not all(row.meaning for row in rows.values())
         problems = tuple(each for each in plan.header.problems if not each.draft)
         built = Built(plan.name, plan.name != before, len(rows), problems, reading.folders, lacks_vectors)
-        self._last = LastBuild(built, reading, state, plan)
+        self._last = LastBuild(built, reading, histories, state, plan)
         if not lacks_vectors:
             tools.resources.facts.put_note(NOTE, inputs, to_json(replace(built, changed=False)))
         return built

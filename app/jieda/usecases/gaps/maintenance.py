@@ -300,7 +300,8 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
         if counts.reads
         else None,
         stale=_by_entry(library.stale),
-        missing=_by_entry(library.missing),
+        # Where no entry has a language, the site is in the other one.
+        missing=_by_entry(lambda lang: library.missing(lang) if library.published(lang) else ()),
         problems=library.problems,
         drafts=library.drafts,
         unverified=_unverified(library, date.today() - timedelta(UNVERIFIED_DAYS)),
