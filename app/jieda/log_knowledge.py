@@ -100,7 +100,11 @@ class Failures:
     error_fields: tuple[str, ...] = ()
     """Fields that may hold a traceback or the text of an error; `a.b` is also the field `b` of a record `a`."""
     wrappers: tuple[str, ...] = ()
-    """Exceptions that pass on a failure of another process."""
+    """Exceptions and families that pass on a failure that is told elsewhere."""
+    handled: tuple[str, ...] = ()
+    """What stands above the traceback of an exception that was handled or ignored."""
+    caused: tuple[str, ...] = ()
+    """What stands before a failure that caused the one above it."""
     reports: tuple[FailureReport, ...] = ()
     """Reports that a process failed, without the cause."""
     remote: tuple[str, ...] = ()

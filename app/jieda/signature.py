@@ -97,7 +97,7 @@ GENERIC_WORDS = frozenset(
     assert assertion assertionerror attributeerror baseexception eoferror filenotfounderror importerror
     indexerror ioerror keyerror modulenotfounderror nameerror notimplementederror oserror runtimeerror
     permissionerror syntaxerror systemerror timeouterror typeerror unboundlocalerror unicodedecodeerror
-    valueerror zerodivisionerror jsondecodeerror true false
+    valueerror zerodivisionerror jsondecodeerror connectionrefusederror true false
     """.split()
 )
 """Words that occur in the log of any program; they make no signature specific."""

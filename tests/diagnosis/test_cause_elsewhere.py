@@ -103,8 +103,9 @@ slurmstepd: error: *** STEP 52222788.0 ON node-7 CANCELLED AT 2026-04-29T23:36:3
         (SEGFAULT, ["rank 9 with PID 0 on node gpu-12"], "--tag-output"),
         (SRUN, ["srun: error: node-7: tasks 10-11"], "--label"),
         ("java.util.concurrent.ExecutionException: task failed", [], ""),
+        ("RuntimeError: Engine core initialization failed. See root cause above.", [], "engine"),
     ],
-    ids="torch-1.9 torchrun summary killed actor worker mpirun segfault srun nobody-known".split(),
+    ids="torch-1.9 torchrun summary killed actor worker mpirun segfault srun nobody-known engine".split(),
 )
 @pytest.mark.parametrize("lang", Language)
 def test_a_log_without_the_cause_says_where_it_stands(
@@ -126,8 +127,9 @@ def test_a_log_without_the_cause_says_where_it_stands(
         # An entry explains it.
         f"KeyError: 1\n    self.node2pg[node_rank]\n{ACTOR}",
         "train: step 4 of rank : 3 is done",
+        "slurmstepd: error: *** JOB 4 ON dgx-12 CANCELLED AT 2025-11-26T22:00:08 DUE TO TIME LIMIT ***",
     ],
-    ids="recorded above actor known healthy".split(),
+    ids="recorded above actor known healthy limit".split(),
 )
 def test_a_log_with_its_cause_or_without_failures_says_nothing_of_it(log: str, diagnoser: Diagnoser) -> None:
     assert diagnoser.diagnose(log, Language.EN).elsewhere is None

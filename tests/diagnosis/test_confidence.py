@@ -352,6 +352,15 @@ def test_the_verdict_says_what_the_answer_is(log: str, verdict: str, shipped: Sn
     assert all(word in log for near in answer.near for word in near.words), "as the log spells them"
 
 
+@pytest.mark.parametrize(
+    "log", ["ModuleNotFoundError: No module named 'pandas'", "IndexError: list index", "字段为空"]
+)
+def test_the_name_of_a_standard_exception_or_one_character_makes_no_entry_near(
+    log: str, diagnoser: Diagnoser
+) -> None:
+    assert not diagnoser.diagnose(log, Language.EN).near
+
+
 def test_quotes_and_widths_may_differ(diagnoser_of: Make) -> None:
     diagnoser = diagnoser_of({"roll/one": """signatures: ["frob {{'GPU': 1.0}} is pending"]"""})
     for log in (

@@ -1,7 +1,7 @@
 """What is found to have gone wrong in a log, whether an entry knows it or not."""
 
 import pytest
-from jieda.log.traceback import LoggedFailure
+from jieda.log.failures import LoggedFailure
 
 from tests.log.reading import parse
 
@@ -48,6 +48,39 @@ def only(log: str) -> LoggedFailure:
             "Out of memory: Killed process 23 (python)",
         ),
         ("train/grad_norm: 48211.7", "gradient norm", "grad_norm: 48211.7"),
+        (
+            "      Traceback (most recent call last):\n"
+            '        File "<string>", line 22, in <module>\n'
+            "      ModuleNotFoundError: No module named 'torch'",
+            "ModuleNotFoundError",
+            "No module named 'torch'",
+        ),
+        (
+            "huggingface_hub.errors.OfflineModeIsEnabled: cannot reach it",
+            "huggingface_hub.errors.OfflineModeIsEnabled",
+            "cannot reach it",
+        ),
+        (
+            "triton.runtime.errors.OutOfResources: out of resource",
+            "triton.runtime.errors.OutOfResources",
+            "out of resource",
+        ),
+        (
+            "a/cudnn_utils.h:11:10: fatal error: cudnn.h: No such file or directory",
+            "compiler",
+            "fatal error: cudnn.h: No such file or directory",
+        ),
+        (
+            "util.cpp:4:13: error: expected ';' before 'return'",
+            "compiler",
+            "util.cpp:4:13: error: expected ';' before 'return'",
+        ),
+        (
+            '{"msg":"job failed","error":"AssertionError: no gearbox","stacktrace":"main.run\\n\\t/a.go:7"}',
+            "AssertionError",
+            "no gearbox",
+        ),
+        ('{"event":"KeyError: 1","level":"error"}', "KeyError", "1"),
     ],
 )
 def test_failure_is_found(log: str, type_: str, message: str) -> None:
@@ -64,10 +97,58 @@ def test_failure_is_found(log: str, type_: str, message: str) -> None:
         "UserWarning: this is slow",
         "grad norm: 1.318 | number of nan iterations: 0",
         "如何选择 template？",
+        "    at new ApiError (/app/src/errors.js:12:11)",
+        "\tat com.mysql.jdbc.SQLError.createSQLException(SQLError.java:121)",
+        "Test error: 3.2%",
+        "val_mean_absolute_error: 0.12 - val_loss: 0.3",
     ],
 )
 def test_what_only_looks_like_a_failure_is_none(log: str) -> None:
     assert not failures(log)
+
+
+RAISED = 'Traceback (most recent call last):\n  File "/w/train.py", line 40, in <module>\n    run()\n'
+
+
+@pytest.mark.parametrize(
+    ("log", "root"),
+    [
+        (
+            f"Exception ignored in: <function A.__del__>\n{RAISED}AttributeError: pool\n{RAISED}KeyError: 1",
+            "KeyError",
+        ),
+        (f"--- Logging error ---\n{RAISED}TypeError: not all\n{RAISED}KeyError: 1", "KeyError"),
+        (f"WARNING engine: caught ImportError: no flash_attn\n{RAISED}KeyError: 1", "KeyError"),
+        (f"ERROR engine: caught ImportError: no flash_attn\n{RAISED}KeyError: 1", "ImportError"),
+        ("WARNING engine: caught ImportError: no flash_attn", "ImportError"),
+        (f"Exception ignored in: <function A.__del__>\n{RAISED}AttributeError: pool", "AttributeError"),
+        (f"ERROR:    Exception in ASGI application\n{RAISED}KeyError: 1", "KeyError"),
+        (
+            "#11 3.480   ERROR: No matching distribution found for a\n"
+            'ERROR: process "/bin/sh -c pip install a" did not complete successfully: exit code: 1',
+            "error",
+        ),
+        (
+            "a.BeanError: no bean\n\tat a.B.c(B.java:1)\nCaused by: a.SqlError: no table\n\t... 31 more\n"
+            "Caused by: a.ConnectError: refused",
+            "a.ConnectError",
+        ),
+        (
+            "RuntimeError: Caught ValueError in DataLoader worker process 0.\n"
+            "Original Traceback (most recent call last):\n"
+            f"{RAISED.partition(chr(10))[2]}ValueError: stack expects equal sizes",
+            "ValueError",
+        ),
+        (
+            f"{RAISED}ExceptionGroup: unhandled errors (1 sub-exception)\n  +---------------- 1 ----------------\n"
+            + "".join(f"    | {line}\n" for line in f"{RAISED}KeyError: 1".splitlines()),
+            "KeyError",
+        ),
+    ],
+    ids="ignored logging warning error lone lone-ignored uvicorn buildkit java dataloader group".split(),
+)
+def test_the_root_is_what_went_wrong(log: str, root: str) -> None:
+    assert next(each.type for each in parse(log).raised if not each.wraps) == root
 
 
 def test_frames_have_place_function_and_source() -> None:

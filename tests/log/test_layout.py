@@ -20,7 +20,7 @@ ray.exceptions.RayActorError: The actor died unexpectedly
 
 
 def test_a_layout_tells_whose_lines_they_are_and_where_each_failure_is_told() -> None:
-    layout = layout_of(parse(LOG, FORMATS), {"RayActorError"})
+    layout = layout_of(parse(LOG, FORMATS))
     assert layout.sources == ("(A pid=1, ip=10.0.0.1)", "(B pid=2, ip=10.0.0.1)")
     process = len("(A pid=1, ip=10.0.0.1) ")
     stamp = len("2025-03-11 09:14:02,117 ")

@@ -37,7 +37,7 @@ from jieda.log.formats import compile_formats
 from jieda.log.levels import compile_levels
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.traceback import ParsedLog, find_passages, layout_of, parse
-from jieda.signature import compile_signature_line, normalize
+from jieda.signature import GENERIC_WORDS, compile_signature_line, normalize
 from jieda.versions import Packages, doubtful_version
 
 MOST_LINES = 8
@@ -103,13 +103,13 @@ class Diagnoser:
             verdict=verdict,
             asks=asks,
             errors=tuple(
-                LogError(one.type, one.message, one.line, one.times, one.name in self.formats.wrappers)
+                LogError(one.type, one.message, one.line, one.times, one.wraps)
                 for one in parsed.raised[-MOST_ERRORS:]
             ),
             elsewhere=None if verdict is Verdict.KNOWN else elsewhere,
             framework=origin.name,
             query=shown.query,
-            layout=layout_of(parsed, self.formats.wrappers),
+            layout=layout_of(parsed),
         )
 
     def _match(self, one: Scored, parsed: ParsedLog, raw: Sequence[str], lang: Language) -> Match:
@@ -155,7 +155,7 @@ class Diagnoser:
 
     def _root(self, parsed: ParsedLog) -> frozenset[int]:
         """Return the indices of the lines of the first failure that wraps no other."""
-        roots = (one for one in parsed.raised if one.name not in self.formats.wrappers)
+        roots = (one for one in parsed.raised if not one.wraps)
         numbers = {n for one in islice(roots, 1) for n in (one.line, *(frame.number for frame in one.frames))}
         return frozenset(index for index, number in enumerate(parsed.numbers) if number in numbers)
 
@@ -166,7 +166,7 @@ class Diagnoser:
         reports = self.known.knowledge.failures.reports
         lines = [(compile_signature_line(line), each) for each in reports for line in each.lines]
         # Each line once, however many failures it tells of.
-        for number in {one.line for one in parsed.raised if one.name not in self.formats.wrappers}:
+        for number in {one.line for one in parsed.raised if not one.wraps}:
             if not any(line.matches(raw[number - 1]) for line, _ in lines):
                 return None
         # Normalized only now: most logs have a failure of their own.
@@ -199,7 +199,9 @@ class Diagnoser:
         if one.hits or one.words is None:
             return bool(one.hits)
         told = sum(each.log_odds for each in one.evidence if each.kind in {"words", "background"})
-        return told > 0 and any(map(self._scorer.words.is_rare, self._spelled_words(one)))
+        spelled = self._spelled_words(one).items()
+        telling = (word for word, text in spelled if len(text) > 1 and text.casefold() not in GENERIC_WORDS)
+        return told > 0 and any(map(self._scorer.words.is_rare, telling))
 
     def _spelled_words(self, one: Scored) -> dict[str, str]:
         """Return the words of the log that support an entry, each with its spelling there: no parts of names, no words

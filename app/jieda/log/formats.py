@@ -1,5 +1,5 @@
 """Classifies the lines of a log by the compiled tables of failures.yaml (prefixes of lines, failures that are not
-Python's, names of exceptions), and removes values from messages, so that occurrences of one failure are equal.
+Python's, names of exceptions).
 
 Python's own formats are code here; everything else is data, built in (app/jieda/knowledge) or from the content.
 """
@@ -26,56 +26,15 @@ from jieda.signature import (
     parts_of,
 )
 
-# Order matters: the first matching kind wins.
-_VALUES = (
-    ("addr", r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b|\b0x[0-9a-fA-F]{1,64}\b"),
-    ("hex", r"\b[0-9a-f]{16,128}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"),
-    ("size", r"\b\d{1,20}(?:\.\d{1,20})? ?(?:[KMGT]i?B|[Bb]ytes)\b"),
-    ("device", r"\b(?:cuda|npu|cpu):\d{1,4}\b|\b(?:GPU|gpu|[Rr]ank|device|node)[ _:=]\d{1,6}\b"),
-    ("shape", r"\[\d{1,9}(?:, ?\d{1,9}){0,8}\]"),
-    ("quoted", r"""'[^'\n]{0,300}'|"[^"\n]{0,300}\""""),
-    ("path", r"(?<![\w<./])(?:~|\.{1,2})?/[\w.@+-]{1,200}(?:/[\w.@+-]{1,200}){1,40}/?"),
-    ("num", r"(?<![\w.])[+-]?\d{1,20}(?:\.\d{1,20})?(?:e[+-]?\d{1,4})?(?!\w)"),
-)
-# No value begins with another character, so the regex skips most places of a message.
-_BEGINNING = r"(?=[\da-fgnrGR\['\"~./+-])"
-
-_CODE = re.compile(r"(?<!\w)(?<!\+ )0x[0-9a-fA-F]{2,8}\b")
-"""More digits make an address, and `+ 0x…` is an offset."""
-
-# Punctuation left over by removed values: `allocate . GPU`, `(, )`.
-_LEFT_OVER = re.compile(r"(?<=\s)[.,;:=]{1,3}(?=\s|$)|\([\s,;:]{0,8}\)")
-
-
-def _pattern(values: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    return re.compile(
-        _BEGINNING + "(?:" + "|".join(f"(?P<{name}>{pattern})" for name, pattern in values) + ")"
-    )
-
-
-_ANY_VALUE = _pattern(_VALUES)
-_WORDLESS_VALUE = _pattern(tuple(each for each in _VALUES if each[0] not in {"device", "quoted"}))
-
-
-def mask(message: str) -> str:
-    """Return `message` with each value replaced by its kind in braces: `{num}`, `{path}`, `{addr}`, …"""
-    return _ANY_VALUE.sub(lambda found: f"{{{found.lastgroup}}}", message)
-
-
-def without_values(message: str) -> str:
-    """Return `message` as words to search for: without values that contain no words, with quoted text."""
-    return " ".join(_LEFT_OVER.sub(" ", _WORDLESS_VALUE.sub(" ", message)).split())
-
-
-def codes_in(message: str) -> tuple[str, ...]:
-    """Return the hexadecimal error codes in a message, each once: `0xC0000005`."""
-    return tuple(dict.fromkeys(_CODE.findall(message)))
-
-
-# Text that reports no trouble: a counter at 0, `(no failures)`, a heading alone, a setting (`check_nan .... True`)
+_FRACTION = r"\s{0,8}(?:\d{0,9}\.\d{1,20}(?:e[+-]?\d{1,4})?%?|\d{1,9}%)(?=\s{0,8}(?:[,;|-]|$))"
+_MEASURED = re.compile(_FRACTION)
+"""The value of a measure: `Test error: 3.2%`."""
+# Text that reports no trouble: a counter at 0, a measured error, `(no failures)`, a heading alone, a setting
+# (`check_nan .... True`).
 _AT_ZERO = (
     r"^\s{0,20}\w{1,80} \.{3,100} .*|^\s{0,20}(?-i:[A-Z])[\w /-]{1,40}:\s{0,20}$|\(no [^()]{0,60}\)"
     r"|(?<![\w#-])[A-Za-z#-][\w #-]{0,60}['\"]?\s{0,4}[:=]\s{0,8}0(?:\.0{1,8})?%?(?![\w.])"
+    rf"|error['\"]?\s{{0,4}}[:=]{_FRACTION}"
 )
 _SPACES_BEHIND = ("", r"(?=\s)", r"[^\S\n]{1,40}(?=\s)")
 """The patterns of no, one and more spaces at the end of a line."""
@@ -88,7 +47,18 @@ _MESSAGE = 300
 
 MODULE = r"(?:[A-Za-z_]\w{0,80}\.){0,10}"
 PYTHON_ENDINGS = ("Error", "Exception", "Interrupt", "Exit")
-_PYTHON_CLUES = ("traceback (most", "file ", ".py", "frame #", " raise ", " of the ", "error: ", "assert ")
+_PYTHON_CLUES = (
+    "traceback (most",
+    "file ",
+    ".py",
+    "frame #",
+    " raise ",
+    " of the ",
+    "error: ",
+    "errors.",
+    "exceptions.",
+    "assert ",
+)
 """Python's own words: a line that is more than text has one of these, or of the formats' words."""
 
 
@@ -103,7 +73,9 @@ class FamilyLine:
     def find(self, text: str) -> str:
         """Return the message from the start of the match; empty if `text` does not match."""
         found = self.line.find(text)
-        if found is None or (self.start and " " in text[: found.start()].strip()):
+        if found is None or (
+            self.start and (" " in text[: found.start()].strip() or _MEASURED.match(text, found.end()))
+        ):
             return ""
         start = found.start()
         # A match may begin inside a word: `sh: …` in `bash: …`, and `{word}` matches one character of it there.
@@ -128,7 +100,11 @@ class Formats:
     message_fields: tuple[str, ...]
     level_fields: tuple[str, ...]
     error_fields: tuple[str, ...]
+    level: re.Pattern[str]
+    error_levels: frozenset[str]
     wrappers: frozenset[str]
+    handled: tuple[str, ...]
+    caused: tuple[str, ...]
     remote: re.Pattern[str] | None
     families: tuple[FamilyLine, ...]
     anchors: AnchorIndex
@@ -180,7 +156,11 @@ def compile_formats(failures: Failures) -> Formats:
         message_fields=failures.message_fields,
         level_fields=failures.level_fields,
         error_fields=failures.error_fields,
+        level=re.compile(rf"(?<!\w){level}(?!\w)"),
+        error_levels=frozenset(failures.error_levels),
         wrappers=frozenset(failures.wrappers),
+        handled=failures.handled,
+        caused=failures.caused,
         remote=_compile_any(r"\s{0,40}" + _pattern_of(line, REMOTE) for line in failures.remote),
         families=families,
         anchors=AnchorIndex((*(each.line.anchor for each in families), *clues.values())),
@@ -279,12 +259,14 @@ class LineRead(NamedTuple):
     """Whether an exception begins its line."""
 
 
-_LOWERED = re.compile(r"\s{0,40}((?:\w{1,40}\.){1,10}\w{0,80}error): (.*)$")
+_DOTTED = re.compile(
+    r"\s{0,40}((?:\w{1,40}\.){1,10}\w{0,80}error|(?:\w{1,40}\.){0,9}(?:errors|exceptions)\.[A-Z]\w{0,80}): (.*)$"
+)
 _ANYTHING_RAISED = re.compile(rf"\s{{0,4}}({MODULE}[A-Z]\w{{0,80}})(?::\s(.*)|:?\s*)$")
 _INLINE = re.compile(
     rf"(?<![\w.])({MODULE}[A-Z]\w{{0,80}}?(?:Error|Exception))\b(?![(\w])(?!\.__)[:`]?\s?(.*)"
 )
-_NOT_RAISED_HERE = re.compile(r"\b(?:raise|except|catch|import|class|isinstance)\b")
+_NOT_RAISED_HERE = re.compile(r"^\s{1,40}at |\b(?:raise|except|catch|import|class|isinstance)\b")
 _ASSERTION = re.compile(r"\s{0,40}(assert\s.{1,300})")
 _FRAMES = (
     re.compile(r'\s{0,40}File "([^"]{1,600})", line (\d{1,9})(?:, in (.{1,200}))?'),
@@ -331,7 +313,7 @@ def _classify(line: str, folded: str, formats: Formats, families: Sequence[Famil
         return _HEADER_READ
     if ("File " in line or ".py" in line or "frame #" in line) and (frame := _read_frame(line)):
         return frame
-    if formats.remote and "(" in line and (found := formats.remote.match(line)):
+    if formats.remote and (found := formats.remote.match(line)):
         return LineRead(LineKind.REMOTE, found[found.lastindex] if found.lastindex else "")
     if " raise " in line and (found := formats.raises.match(line)):
         return LineRead(LineKind.RAISING, found[1])
@@ -362,7 +344,7 @@ def _read_frame(line: str) -> LineRead | None:
 
 
 def _read_exception(line: str, formats: Formats) -> LineRead | None:
-    found = formats.exception.match(line) or (_LOWERED.match(line) if "error: " in line else None)
+    found = formats.exception.match(line) or _DOTTED.match(line)
     if found is None:
         return None
     type_, message = found.groups("")

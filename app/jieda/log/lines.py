@@ -187,10 +187,13 @@ def _json_text(line: str, formats: Formats) -> str:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return line
-    text, error = _field(record, formats.message_fields), _field(record, formats.error_fields)
-    if "\n" in error and error not in text:
-        return strip_codes(f"{text}\n{error}")
-    text = f"{text}: {error}" if text and error not in text else text
+    text = _field(record, formats.message_fields)
+    errors = [each for name in formats.error_fields if (each := _field(record, (name,)))]
+    stack = next((each for each in errors if "\n" in each), "")
+    said = (each for each in errors if "\n" not in each and each not in text and each not in stack)
+    text = ": ".join(filter(None, (text, *dict.fromkeys(said))))
+    if stack and stack not in text:
+        return strip_codes(f"{text}\n{stack}")
     if not text:
         return strip_codes(line)
     level = _field(record, formats.level_fields)

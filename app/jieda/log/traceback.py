@@ -3,26 +3,24 @@ selects the passages whose words are compared with those of the entries; and lay
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
 
 from jieda.han import HAN
+from jieda.log.failures import FailurePlace, Frame, LoggedFailure, mark_wrapping
 from jieda.log.formats import (
     ASSERTION,
     TEXT_READ,
     Formats,
     LineKind,
     LineRead,
-    codes_in,
-    mask,
     raised_at_the_end,
     read_lines,
-    without_values,
 )
 from jieda.log.lines import fold
+from jieda.log.values import codes_in, mask, without_values
 
 MOST_FRAMES = 200
 """Most frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""
@@ -32,42 +30,6 @@ SOURCE_LINES = 10
 """Most lines between a `raise` and the exception that it raises."""
 _MESSAGE_LENGTH = 600
 _DIGITS = str.maketrans(dict.fromkeys("0123456789", "1"))
-
-
-class Frame(NamedTuple):
-    """A stack frame. Unknown values are 0 (`line`) or empty (`function`, `source`). `number`: the line of the paste."""
-
-    path: str
-    line: int
-    function: str
-    source: str
-    number: int
-
-
-class LoggedFailure(NamedTuple):
-    """A failure. `type`: the exception as printed (`torch.OutOfMemoryError`), or the family of other failures (`NCCL`).
-    `frames` run from the outermost to the innermost; `times` counts occurrences over all ranks."""
-
-    type: str
-    message: str
-    line: int
-    times: int
-    frames: tuple[Frame, ...]
-    verbatim: bool
-    """Whether it begins its line, as programs print it; otherwise it is mentioned inside a line."""
-
-    @property
-    def name(self) -> str:
-        return self.type.rpartition(".")[2]
-
-
-class FailurePlace(NamedTuple):
-    """One occurrence of a failure: its lines from the outermost frame to the message. `failure` is the index of the
-    distinct failure."""
-
-    first: int
-    last: int
-    failure: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +80,7 @@ def parse(text: str, formats: Formats) -> ParsedLog:
     return ParsedLog(
         folded.texts,
         folded.numbers,
-        once,
+        mark_wrapping(once, text, formats),
         tuple(frames.values()),
         folded.processes,
         folded.margins,
@@ -161,6 +123,10 @@ def _named(type_: str, line: int, times: int) -> LoggedFailure:
     return LoggedFailure(type_, "", line, times, (), verbatim=True)
 
 
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
 class _StreamReader:
     """The state of reading one process's lines: the open traceback, and the failures found so far."""
 
@@ -177,13 +143,14 @@ class _StreamReader:
         self._remote: LoggedFailure | None = None
         self._raising: LoggedFailure | None = None
         self._after_frame = False
+        self._indent = 0
 
     def feed(self, number: int, place: int, times: int) -> None:
         """Take the next line: `number` in the paste, `place` among the folded lines, printed `times` times."""
         read, after_frame = self._reads.get(place, TEXT_READ), self._after_frame
         self._after_frame = read.kind is LineKind.FRAME
         if read.kind is LineKind.FRAME:
-            self._raising = None
+            self._raising, self._indent = None, _indent(self._texts[place])
             self._frames.append(Frame(read.name, read.line, read.detail, "", number))
             self.all_frames.append(self._frames[-1])
         elif after_frame and self._is_source(read, self._texts[place]):
@@ -209,7 +176,9 @@ class _StreamReader:
         self._remote = None
 
     def _is_source(self, read: LineRead, text: str) -> bool:
-        return text[:3].isspace() or (read.kind is LineKind.TEXT and raised_at_the_end(text) is None)
+        return _indent(text) > self._indent or (
+            read.kind is LineKind.TEXT and raised_at_the_end(text) is None
+        )
 
     def _begin_traceback(self, read: LineRead, number: int, times: int) -> None:
         if self._frames:
@@ -325,7 +294,7 @@ def find_passages(parsed: ParsedLog, formats: Formats) -> LogPassages:
         verbatim = any(one.verbatim for one in parsed.raised)
         passages = [_passage(text, tuple(range(len(parsed.texts))), failure=verbatim)]
     elif parsed.raised:
-        causes = [one for one in parsed.raised if one.name not in formats.wrappers] or parsed.raised
+        causes = [one for one in parsed.raised if not one.wraps] or parsed.raised
         passages = [
             _passage(_failure_text(one, formats), _indexes(parsed, one.line), failure=True)
             for one in causes[-MOST_FAILURES:][::-1]
@@ -379,8 +348,7 @@ class LogLayout:
 NO_LAYOUT = LogLayout()
 
 
-def layout_of(parsed: ParsedLog, wrappers: Collection[str]) -> LogLayout:
-    """Return the layout of a log; `wrappers` are types of failures."""
+def layout_of(parsed: ParsedLog) -> LogLayout:
     named = dict.fromkeys(source for _, source in parsed.margins.values() if source)
     sources = {source: place for place, source in enumerate(named, 1)}
     lines = (parsed.margins.get(line, (0, "")) for line in range(1, max(parsed.margins, default=0) + 1))
@@ -389,5 +357,5 @@ def layout_of(parsed: ParsedLog, wrappers: Collection[str]) -> LogLayout:
         tuple(sources),
         tuple(runs),
         parsed.occurrences,
-        tuple(place for place, each in enumerate(parsed.raised) if each.name in wrappers),
+        tuple(place for place, each in enumerate(parsed.raised) if each.wraps),
     )

@@ -45,12 +45,23 @@ NAMED: Mapping[str, str] = {
     "bearer token": rf"{_NO_WORD_BEFORE}bearer\s+{_RANDOM}",
     "cookie": rf"{_NO_WORD_BEFORE}(?:set-)?cookie{_OPENED}\s*:\s*(?P<secret>.+)",
     "password": rf"(?:password|passwd|passphrase|(?<![a-z])pwd|secret|credentials?){_IS}{_VALUE}",
+    # Of ASCII alone: other text there is a sentence.
+    "Chinese name of a secret": rf"(?:密码|口令|密钥|令牌){_IS}{_OPENED}(?P<secret>(?a:[\w.@#$%^*+/=!?~:-])+)",
     "key": rf"(?:api|access|secret|private|account|storage|encryption|ssh)[_-]?key(?:[_-]?id)?{_IS}{_VALUE}",
     "token": rf"(?:token|jwt){_IS}{_RANDOM}",
     "password on a command line": (
         rf"{_OPTION}(?:password|passwd|passphrase|secret|(?:api|access|secret)[_-]?key){_GIVEN}{_VALUE}"
     ),
     "token on a command line": rf"{_OPTION}token{_GIVEN}{_RANDOM}",
+    "password of a client": (
+        rf"{_NO_WORD_BEFORE}(?:sshpass|(?:mysql|mariadb)(?:dump|admin|import|-dump)?)"
+        rf"(?:[ \t]{{1,9}}(?-i:(?!-p))[^\s|;]{{1,80}}){{0,12}}"
+        rf"[ \t]{{1,9}}(?-i:-p)(?:(?<=sshpass -p)[ \t]{{1,9}})?{_VALUE}"
+    ),
+    "address of a webhook": (
+        r"(?:hooks\.slack\.com/[a-z]{1,20}/|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/|api\.telegram\.org/bot)"
+        r"(?P<secret>[\w:/-]+)"
+    ),
     "signed address": (
         r"[?&](?:(?:x-[a-z]{3,4}-|q-)?(?:signature|credential|security-token)|sig)=(?P<secret>[^\s&\"']+)"
     ),
@@ -73,6 +84,7 @@ SHAPED: Mapping[str, str] = {
     "NVIDIA key": r"nvapi-[A-Za-z0-9_-]{20,}",
     "Weights & Biases key": r"wandb_v1_[A-Za-z0-9_]{16,}",
     "Slack token": r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    "Telegram token": r"[0-9]{8,12}:AA[A-Za-z0-9_-]{30,}",
     "package registry token": r"(?:pypi-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,})",
     "JSON web token": r"(?<![_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?",
 }

@@ -322,6 +322,8 @@ _FAILURES: Mapping[str, Form] = {
     "level_fields": _words,
     "error_fields": _words,
     "wrappers": _words,
+    "handled": _words,
+    "caused": _words,
     "reports": all_of(record(_report, "name", "lines", "advice", "examples", make=FailureReport)),
     "remote": _lines(REMOTE),
     "exception_endings": _words,
