@@ -484,26 +484,35 @@ class Viewer {
     const isFind = (event.ctrlKey || event.metaKey) && event.key === "f";
     if (isFind) { event.preventDefault(); this.search.focus(); this.search.select(); return; }
     if (event.ctrlKey || event.metaKey) return;
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const place = this.active ?? this.current();
     if (event.key === "Enter" && place >= 0) { event.preventDefault(); this.tap(place); return; }
+    const { scrollTop, clientHeight } = this.scroller, top = this.placeAt(scrollTop), last = this.items.length - 1;
+    const page = Math.max(1, this.placeAt(scrollTop + clientHeight) - top - 1);
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -last, End: last }[event.key];
     if (!step) return;
     event.preventDefault();
-    this.moveTo(Math.min(this.items.length - 1, Math.max(0, place < 0 ? this.placeAt(this.scroller.scrollTop) : place + step)));
+    this.moveTo(Math.min(last, Math.max(0, (place < 0 ? top : place) + step)));
   }
 
   /** Moves the selection to an item, and the sheet no further than it takes. */
   moveTo(place) {
     const item = this.items[place];
+    this.reach(place);
+    if (item >= 0) this.select(item);
+    else {
+      this.active = place; // a fold that the keys are at
+      this.now = -1;
+      this.redraw();
+      this.scroller.setAttribute("aria-activedescendant", `line-${place}`);
+      this.drawn.get(place)?.setAttribute("aria-selected", "true");
+    }
+    this.reach(place); // what was drawn may be higher than was guessed
+  }
+
+  reach(place) {
     const { scrollTop, clientHeight } = this.scroller;
     if (this.tops[place] < scrollTop) this.scroller.scrollTop = this.tops[place];
     else if (this.tops[place + 1] > scrollTop + clientHeight) this.scroller.scrollTop = this.tops[place + 1] - clientHeight;
-    if (item >= 0) { this.select(item); return; }
-    this.active = place; // a fold that the keys are at
-    this.now = -1;
-    this.redraw();
-    this.scroller.setAttribute("aria-activedescendant", `line-${place}`);
-    this.drawn.get(place)?.setAttribute("aria-selected", "true");
   }
 
   /* -- Searching, choosing, folding -- */

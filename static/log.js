@@ -71,7 +71,10 @@ function say(text, isWarning) {
   if (!text) return;
   const note = make("p", { className: `note said${isWarning ? " warn" : ""}`, textContent: text });
   note.setAttribute("role", isWarning ? "alert" : "status");
-  (viewer?.element ?? area.closest(".field") ?? area).after(note);
+  if (!viewer) (area.closest(".field") ?? area).after(note);
+  else if (getComputedStyle(viewer.element).position === "sticky") viewer.element.querySelector(".viewer-tools").after(note);
+  else document.getElementById("answer").prepend(note);
+  note.scrollIntoView({ block: "nearest" });
 }
 
 let left = ""; // what was said of the text in the field: that some of it is missing
@@ -301,6 +304,7 @@ function restore(sent, draft) {
   const old = !sent && here.log && kept(here.log);
   const log = sent ?? (old || shared());
   if (!log) return false;
+  if (sent?.hash) history.replaceState(here, "", sent.hash);
   const edited = draft && draft.text !== log.text ? draft : undefined;
   if (!shown) fill(edited ?? log);
   show(log, old ? "none" : sent && here.log ? "push" : "replace", { draft: edited });
@@ -328,6 +332,14 @@ document.addEventListener("click", (event) => {
     if (viewer) { event.preventDefault(); viewer.show(Number(line)); }
     else if (!row.dataset.line) row.closest("li").classList.toggle("open");
   }
+  // A link to this very page would restore what it shows.
+  if (shown && event.target.closest?.(".nav a[aria-current]") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    history.pushState({}, "", location.pathname);
+    follow(history);
+    fill({ text: "", framework: "" });
+    area.focus();
+  }
   const target = event.target.closest?.("[data-copy-log]");
   if (target) copyBy(target, `${location.origin}${words.diagnose}#${new URLSearchParams({ log: target.dataset.copyLog, ...(chosen() && { framework: chosen() }) })}`);
 });
@@ -336,10 +348,10 @@ document.addEventListener("click", (event) => {
 
 const slot = isHome ? "draft.home" : "draft.diagnose";
 let switching = false;
-place.fragment = () => ""; // what is shared in the address goes along with the log itself
+place.fragment = () => ""; // it goes along with the log itself
 document.forms.language.addEventListener("submit", () => {
   switching = true;
-  if (shown) keep("send", shown);
+  if (shown) keep("send", { ...shown, hash: location.hash });
 });
 addEventListener("pagehide", () => {
   if (shown) keep("top", { log: shown.name, top: scrollY });

@@ -131,10 +131,10 @@ async function suggest(text) {
     const names = new Map(answer?.facets.framework.map(({ value, label }) => [value, label]));
     const hits = (answer?.hits ?? []).map(({ title, url, framework, applies_to }) => ({ text: title, type: "title", url, note: applies_to || names.get(framework) }));
     const known = new Set();
-    const isNew = ({ type, url }) => type !== "title" || (!known.has(url) && known.add(url)); // titles of twins lead to one page
+    const isNew = ({ type, url }) => !["title", "tag"].includes(type) || (!known.has(url) && known.add(url)); // names in both languages lead to one page
     const others = (completions ?? []).filter((each) => each.type === "tag" || each.text !== text);
     const entries = [...others, ...hits].filter((each) => each.type === "title" && isNew(each));
-    showOptions([...entries, ...others.filter(({ type }) => type !== "title")]);
+    showOptions([...entries, ...others.filter((each) => each.type !== "title" && isNew(each))]);
   } catch (error) {
     if (error.name !== "AbortError") closeOptions();
   }

@@ -185,9 +185,14 @@ def test_the_skip_link_leads_past_the_header(open_page: OpenPage) -> None:
 
 
 def test_motion_is_left_out_where_it_is_not_wanted(open_page: OpenPage) -> None:
-    page = open_page("/en/entries/roll/node2pg-keyerror", reduced_motion="reduce")
+    page = open_page(
+        "/en/entries/roll/node2pg-keyerror", reduced_motion="reduce", viewport={"width": 360, "height": 740}
+    )
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
-    assert page.evaluate("getComputedStyle(document.querySelector('.copy')).transitionDuration") == "0s"
+    for moved in (".copy", ".top"):
+        assert (
+            page.evaluate(f"getComputedStyle(document.querySelector('{moved}')).transitionDuration") == "0s"
+        )
 
 
 def test_targets_are_large_enough_for_a_finger(open_page: OpenPage) -> None:

@@ -29,6 +29,11 @@ def test_what_a_log_says_is_kept_by_a_tap_and_followed(open_page: OpenPage) -> N
     page.goto("/zh/search?q=oom")
     expect(works).to_contain_text("slime 0.2.4")
     assert "/entries/slime/" in (first_result(page).get_attribute("href") or "")
+    for lang in ("en", "zh"):  # its place in the header depends on the room that the words beside it take
+        page.goto(f"/{lang}/search?q=oom")
+        works.tap()
+        for button in page.locator("#context .menu-items button").all():
+            expect(button).to_be_in_viewport(ratio=1)
     page.goto("/zh/")
     links = page.locator(".map li p a").evaluate_all("all => all.map((each) => each.search)")
     assert links
@@ -52,6 +57,8 @@ def test_what_was_said_last_of_a_log_holds_for_it(open_page: OpenPage) -> None:
         ("slime", "#best a[href*='/slime/']"),
     ):
         page.locator("#context summary").click()
+        menu = page.locator("#context .menu-items")
+        assert menu.evaluate("each => each.scrollWidth <= each.clientWidth"), "no name is cut off"
         page.locator(f"#context button[value='{choice}']").click()
         expect(page.locator(answer)).to_be_visible()
         page.reload()

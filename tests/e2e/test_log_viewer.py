@@ -157,15 +157,21 @@ def test_the_ways_to_the_next_hit_stand_in_one_row(
 ) -> None:
     page = open_page(f"/{lang}/diagnose", viewport={"width": 1280, "height": 800})
     show(page, log_of_ranks(10))
-    page.get_by_label(label).fill("stage3.py")
+    field = page.get_by_label(label)
+    page.set_viewport_size({"width": 360, "height": 800})
+    row, alone = page.locator(".viewer-search").bounding_box(), field.bounding_box()
+    assert row
+    assert alone
+    assert alone["width"] > row["width"] - 12
+    field.fill("stage3.py")
     ways = page.locator(".viewer-search button")
     for width in (1280, 768, 360):
         page.set_viewport_size({"width": width, "height": 800})
         boxes = [each.bounding_box() for each in (page.locator(".viewer-search"), *ways.all())]
-        field, *others = [box for box in boxes if box]
+        around, *others = [box for box in boxes if box]
         assert len(others) == 2, width
         assert all(box["height"] < 40 for box in others), width
-        assert all(box["x"] + box["width"] <= field["x"] + field["width"] + 1 <= width for box in others)
+        assert all(box["x"] + box["width"] <= around["x"] + around["width"] + 1 <= width for box in others)
     ways.last.click()
     expect(page.locator(".viewer-count")).to_contain_text("2")
     assert [each.get_attribute("aria-label") for each in ways.all()] == names
@@ -209,6 +215,18 @@ def test_the_keys_move_from_line_to_line_and_to_what_is_found_inside_folds(open_
     opened = int(chosen.locator(".viewer-number").text_content() or 0)
     page.keyboard.press("ArrowDown")
     expect(chosen.locator(".viewer-number")).to_have_text(str(opened + 1))
+    drawn = "lines => document.getElementById(lines.getAttribute('aria-activedescendant'))?.textContent"
+    for key, place in (
+        ("Home", "1"),
+        ("PageDown", ""),
+        ("End", str(log_of_ranks(10).count("\n"))),
+        ("PageUp", ""),
+    ):
+        before = chosen.text_content() if chosen.count() else ""
+        page.keyboard.press(key)
+        assert lines.evaluate(drawn) == chosen.text_content() != before, key
+        expect(chosen).to_be_in_viewport()
+        assert not place or chosen.locator(".viewer-number").text_content() == place
     jump = page.locator(".viewer-tools select").first
     jump.select_option(index=1)
     selected = chosen.locator(".viewer-number").text_content() or ""

@@ -239,6 +239,8 @@ def test_an_entry_is_suggested_once_though_both_its_titles_fit(open_page: OpenPa
     assert framework["y"] >= title["y"] + title["height"], "in a row of its own"
     cut = "all => all.filter(each => each.scrollWidth > each.clientWidth + 1).length"
     assert page.locator("#options a, #options a > *").evaluate_all(cut) == 0
+    page.locator("#q").fill("batch si")
+    expect(page.locator("#options [data-type=tag][href='/en/error-types/batch-size']")).to_have_count(1)
 
 
 @pytest.mark.parametrize("width", [360, 1280])

@@ -52,6 +52,12 @@ def test_back_and_reload_show_the_diagnosis_again(open_page: OpenPage) -> None:
     page.wait_for_url("**/zh/diagnose")
     diagnosed(page, "zh")
     assert "lr_decay" not in page.url
+    page.locator(".nav a[aria-current]").click()
+    expect(page.locator("#log")).to_be_focused()
+    expect(page.locator("#log")).to_have_value("")
+    expect(page.locator("#diagnosis")).to_have_count(0)
+    page.go_back()
+    diagnosed(page, "zh")
 
 
 def test_a_place_within_the_page_leaves_the_verdict(open_page: OpenPage) -> None:
@@ -188,12 +194,17 @@ def test_a_file_dropped_over_a_verdict_is_diagnosed_in_its_place(open_page: Open
     held.evaluate(DROP)
     diagnosed(page, entry=OTHER_ENTRY)
     expect(page.locator(".said")).to_contain_text("This is 1.3 MiB")
+    expect(page.locator(".said")).to_be_in_viewport(ratio=1)
     paste(page, LOG)
     diagnosed(page)
     expect(page.locator(".said")).to_have_count(0)
     file.unlink()  # what cannot be read, as a folder cannot
-    held.evaluate(DROP)
-    expect(page.locator(".said[role=alert]")).to_contain_text("not text")
+    for size in ({"width": 1280, "height": 800}, PHONE):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.evaluate("scrollTo({ top: 300, behavior: 'instant' })")
+        held.evaluate(DROP)
+        expect(page.locator(".said[role=alert]")).to_contain_text("not text")
+        expect(page.locator(".said[role=alert]")).to_be_in_viewport(ratio=1)
 
 
 def test_a_log_that_was_not_sent_survives_theme_and_language(open_page: OpenPage) -> None:
@@ -330,6 +341,9 @@ def test_a_copied_link_opens_the_same_verdict_elsewhere(open_page: OpenPage) -> 
     other.goto(link)
     diagnosed(other)
     expect(other.locator(".best .confidence")).to_have_text(verdict or "")
+    other.locator(".language").click()
+    other.wait_for_url(f"**/zh/diagnose#{link.partition('#')[2]}")
+    diagnosed(other, "zh")
     assert not [address for address in asked if "lr_decay" in address.partition("#")[0]]
 
 

@@ -10,6 +10,8 @@ started
 (A pid=1, ip=10.0.0.1) Traceback (most recent call last):
 (B pid=2, ip=10.0.0.1) Traceback (most recent call last):
 (A pid=1, ip=10.0.0.1)   File "/a.py", line 1, in f
+(A pid=1, ip=10.0.0.1)     ~~~^^^
+(A pid=1, ip=10.0.0.1)\x20
 (B pid=2, ip=10.0.0.1)   File "/a.py", line 1, in f
 (A pid=1, ip=10.0.0.1) KeyError: 'node2pg'
 (B pid=2, ip=10.0.0.1) KeyError: 'node2pg'
@@ -25,6 +27,7 @@ def test_a_layout_tells_whose_lines_they_are_and_where_each_failure_is_told() ->
     process = len("(A pid=1, ip=10.0.0.1) ")
     stamp = len("2025-03-11 09:14:02,117 ")
     assert layout.margins[:4] == ((1, 0, 0), (1, process + stamp, 1), (1, process, 1), (1, process, 2))
-    assert sum(run for run, _, _ in layout.margins) == 8, "what comes after has no margin"
-    assert layout.failures == ((5, 7, 0), (6, 8, 0), (10, 11, 1))
+    assert layout.margins[4:7] == ((3, process, 1), (1, process, 2), (1, process, 1)), "also without words"
+    assert sum(run for run, _, _ in layout.margins) == 10, "what comes after has no margin"
+    assert layout.failures == ((5, 9, 0), (8, 10, 0), (12, 13, 1))
     assert layout.wrappers == (1,)

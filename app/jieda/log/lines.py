@@ -111,7 +111,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     rows: list[int] = []
     places: list[int] = []
     printed: dict[int, tuple[int, str]] = {}
-    seen: dict[str, tuple[int, list[_PrintedText]]] = {}
+    seen: dict[str, tuple[int, str, list[_PrintedText]]] = {}
     processes: dict[str, int] = {}
     margins: dict[int, tuple[int, str]] = {}
     for number, line in enumerate(physical, 1):
@@ -121,9 +121,9 @@ def fold(text: str, formats: Formats) -> FoldedLog:
         else:
             if line not in seen:
                 seen[line] = _read_line(line, index, formats)
-            width, read = seen[line]
-            if width and read:
-                margins[number] = width, read[0].source
+            width, source, read = seen[line]
+            if width:
+                margins[number] = width, source
             for one in read:
                 printed[len(rows)] = one.times, one.source
                 rows.append(one.text)
@@ -155,19 +155,20 @@ def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> froz
     return frozenset(found).union(line for search in others for line in lines if search(line))
 
 
-def _read_line(physical: str, index: dict[str, int], formats: Formats) -> tuple[int, list[_PrintedText]]:
-    """Return the width of a physical line's prefixes, and the texts in it; adds new ones to `index`."""
+def _read_line(physical: str, index: dict[str, int], formats: Formats) -> tuple[int, str, list[_PrintedText]]:
+    """Return the width of a physical line's prefixes, the process that they name (or empty), and the texts in it; adds
+    new ones to `index`."""
     found: list[_PrintedText] = []
-    width = 0
+    width, printer = 0, ""
     for written in _unwrap(physical, formats):
         for piece in _cut_long(written):
             source, start = _find_prefix(piece, formats.prefix)
             if not found and physical.startswith(piece):
-                width = start
+                width, printer = start, source
             line, times = _split_repeats(piece[start:].rstrip(_AFTER), formats.repeats)
             if line in index or _has_text(line):
                 found.append(_PrintedText(source, index.setdefault(line, len(index)), times))
-    return width, found
+    return width, printer, found
 
 
 def _unwrap(line: str, formats: Formats) -> list[str]:
