@@ -145,7 +145,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(open_page: OpenPage, lan
 
 
 def test_everything_is_reached_by_tab_and_shows_where_focus_is(open_page: OpenPage) -> None:
-    page = open_page("/en/entries/slime/oom-max-tokens-per-gpu")
+    page = open_page("/en/entries/roll/node2pg-keyerror")
     reachable = page.locator("a[href], button, input:not([type=hidden]), summary, select, textarea").count()
     seen = set()
     for _ in range(reachable + 20):
