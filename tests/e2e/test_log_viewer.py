@@ -222,9 +222,9 @@ def test_the_keys_move_from_line_to_line_and_to_what_is_found_inside_folds(open_
         ("End", str(log_of_ranks(10).count("\n"))),
         ("PageUp", ""),
     ):
-        before = chosen.text_content() if chosen.count() else ""
+        text = chosen.text_content() if chosen.count() else ""
         page.keyboard.press(key)
-        assert lines.evaluate(drawn) == chosen.text_content() != before, key
+        assert lines.evaluate(drawn) == chosen.text_content() != text, key
         expect(chosen).to_be_in_viewport()
         assert not place or chosen.locator(".viewer-number").text_content() == place
     jump = page.locator(".viewer-tools select").first
