@@ -352,12 +352,16 @@ def _in_other_title(contributions: Sequence[Contribution], lang: Language) -> fr
 
 
 def _as_found(one: Contribution, contributions: Sequence[Contribution]) -> Contribution:
-    """Return a contribution labeled with what its zone has of the word, where it has only some pairs of characters."""
+    """Return a contribution labeled with what its zone has of the word, where it has only some of its characters."""
     terms = [each.term for each in contributions if (each.label, each.zone) == (one.label, one.zone)]
     if not all(term.startswith(CHARACTERS) for term in terms):
         return one
-    pairs = "|".join(f"(?={re.escape(text_of(term))})" for term in terms)
-    held = {start + place for start in (m.start() for m in re.finditer(pairs, one.label)) for place in (0, 1)}
+    starts = (
+        (match.start(), len(text_of(term)))
+        for term in terms
+        for match in re.finditer(f"(?={re.escape(text_of(term))})", one.label)
+    )
+    held = {place for start, length in starts for place in range(start, start + length)}
     found = "".join(sign if place in held else " " for place, sign in enumerate(one.label)).split()
     return one._replace(label=" ".join(found) or one.label)
 
