@@ -189,6 +189,9 @@ def test_answers_are_bounded_and_lead_to_the_rest(agents_server: Inside | Server
         assert explained.structured_content["judgement"]["matches"]
         assert "hits" not in explained.structured_content
         assert "Nothing found" not in text_of(explained)
+        tied = await client.call_tool("search", {"query": "torch.OutOfMemoryError: CUDA out of memory."})
+        assert tied.structured_content["judgement"]["asks"] == ["chatlearn", "slime"]
+        assert text_of(tied).startswith("Possibly one of these. Which framework is it?\n")
 
     over_http(agents_server, work)
 

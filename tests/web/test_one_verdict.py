@@ -123,6 +123,7 @@ def test_a_text_has_one_verdict_everywhere(text: str, server: Server) -> None:
     ("text", "entries", "asks"),
     [
         ("KeyError: 1 node2pg", {"roll/node2pg-keyerror"}, []),
+        ("爆显存", {"chatlearn/cuda-oom-fsdp"}, []),
         # Which framework's is asked, as of the whole line.
         (
             "CUDA out of memory",
@@ -139,6 +140,43 @@ def test_a_failure_in_short_is_answered_and_not_doubted(
     assert (said["outcome"], said["asks"], found["weak"]) == ("possible", asks, False)
     assert {match["id"] for match in said["matches"]} == entries
     assert not asks or not any(match["fix"] for match in said["matches"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CUDA out of memory",
+        "out of memory",
+        "NCCL timeout",
+        "LoRA in ROLL",
+        "HCCL port 16666 already in use",
+        "loss is nan",
+        "梯度 NaN",
+        "AssertionError",
+        "训推一体在 ROLL 里怎么配",
+    ],
+)
+def test_a_framework_that_is_said_means_the_same_everywhere_and_takes_no_answer_away(
+    text: str, client: httpx.Client
+) -> None:
+    asks = client.post("/api/v1/diagnose", json={"text": text}).json()["asks"]
+    for framework in ("roll", "chatlearn", "slime"):
+        found = client.get("/api/v1/search", params={"q": text, "framework": framework}).json()
+        said = client.post("/api/v1/diagnose", json={"text": text, "framework": framework}).json()
+        # None: what explains the text is of another framework, which the search leaves out.
+        assert found["judgement"] is None or verdict(found["judgement"]) == verdict(said), framework
+        if framework in asks:
+            assert (said["outcome"], found["weak"]) == ("possible", False), framework
+            assert said["matches"][0]["id"].startswith(f"{framework}/")
+
+
+@pytest.mark.parametrize(
+    "text", ["INFO", "[INFO]", "WARNING", "ok", "1", "5", "-1", "x", "docker", "failed", "H100", "好", "训练"]
+)
+def test_one_word_is_no_log_that_an_entry_explains(text: str, client: httpx.Client) -> None:
+    found = client.post("/api/v1/diagnose", json={"text": text}).json()
+    assert found["outcome"] in {"no_error", "unknown", "near"}, found["matches"]
+    assert client.get("/api/v1/search", params={"q": text}).json()["weak"] is False
 
 
 @pytest.mark.parametrize("text", ["AssertionError", "KeyError", "RuntimeError:", "ValueError", "error"])

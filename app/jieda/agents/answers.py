@@ -28,7 +28,7 @@ DIAGNOSIS = fields("outcome framework asks elsewhere read advice", matches=MATCH
 HIT = fields("id title applies_to may_not_apply_to snippet_text")
 SEARCH = fields(
     "total weak absent_words correction next_offset advice",
-    judgement=fields("outcome elsewhere", matches=ENTRY),
+    judgement=fields("outcome asks elsewhere", matches=ENTRY),
     hits=HIT,
     operators=fields("text"),
 )
@@ -95,7 +95,7 @@ def _pick_value(value: Any, view: View, name: str) -> Any:
 def diagnosis_text(found: Json, t: T) -> str:
     """Describe the matches with the fix, or the recognized errors and similar entries."""
     fence = random_fence(str(found))
-    lines = [t("diagnosis.ask") if "asks" in found else t(f"diagnosis.verdict.{found['outcome']}")]
+    lines = [_verdict(found, t)]
     last = found.get("advice", "")
     if found["outcome"] in {Verdict.NEAR, Verdict.UNKNOWN}:
         lines, last = [last], ""
@@ -109,6 +109,10 @@ def diagnosis_text(found: Json, t: T) -> str:
     if "read" in found:
         lines.append(t("diagnosis.read_lines", lines=found["read"]))
     return "\n".join([*lines, last]).rstrip()
+
+
+def _verdict(found: Json, t: T) -> str:
+    return t("diagnosis.ask") if "asks" in found else t(f"diagnosis.verdict.{found['outcome']}")
 
 
 def _match(number: int, match: Json, fence: Fence, t: T) -> Iterator[str]:
@@ -128,7 +132,7 @@ def search_text(found: Json, t: T) -> str:
     if found.get("weak"):
         lines, rest = [found["advice"]], []
     elif said := found.get("judgement"):
-        lines = [t(f"diagnosis.verdict.{said['outcome']}")]
+        lines = [_verdict(said, t)]
         lines += [_fence_entry(fence, each, t) for each in said.get("matches", ())]
     if elsewhere := found.get("judgement", {}).get("elsewhere"):
         lines.append(elsewhere)

@@ -23,6 +23,7 @@ import snowballstemmer
 import spellchecker
 
 from jieda.byte_cache import cache_short
+from jieda.han import has_han
 
 
 def _lines_of(name: str) -> list[str]:
@@ -137,6 +138,8 @@ def is_function_word(text: str) -> bool:
     return text in _FUNCTION_WORDS
 
 
+LETTERS = re.compile(r"[^\W\d_]+")
+
 logging.getLogger("jieba").setLevel(logging.WARNING)
 
 FREQUENT = re.compile(r"^(\S+) ([4-9]|\d{2,})\b", re.MULTILINE)
@@ -189,6 +192,16 @@ class ChineseDictionary:
 def chinese_dictionary() -> ChineseDictionary:
     """Return the dictionary that all tokenizers of a process share."""
     return ChineseDictionary()
+
+
+def is_one_word(text: str) -> bool:
+    """Whether a text has one word or none; numbers do not count. Several Chinese characters are one word if a general
+    dictionary has them, and so are two."""
+    words = LETTERS.findall(fold_text(text).text)
+    return len(words) < 2 and all(
+        not has_han(word) or len(word) < 3 or word in chinese_dictionary().beginning_with(word[0])
+        for word in words
+    )
 
 
 class ChineseTokenizer:

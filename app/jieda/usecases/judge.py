@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from jieda.analysis.words import is_one_word
 from jieda.diagnosis.answers import Confidence, Diagnosis, Match, MatchedLine, MatchReason, Near, Verdict
 from jieda.entry import Entry, fold_name
 from jieda.search.answers import MOST_WEAK, Hit, SearchAnswer, SearchRequest
@@ -94,13 +95,11 @@ def _proven(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Sequence[H
     if found and diagnosis.framework:
         first = found[0].entry
         found = found[:1] if first.framework == diagnosis.framework or first.applies_anywhere else []
-    if own:
-        return found
+    if own or is_one_word(text):
+        return own and found
     is_tied = len({hit.entry.framework for hit in found}) > 1
-    if len(found) > 1 and not is_tied:
-        return ()
     # An exception's name proves an entry only if no other entry has it and it is rare: many programs raise it.
-    is_rare = _has_message(diagnosis) if is_tied else diagnosis.verdict is not Verdict.UNKNOWN
+    is_rare = _has_message(diagnosis) or not (is_tied or diagnosis.verdict is Verdict.UNKNOWN)
     return found if is_rare or not diagnosis.errors else ()
 
 
@@ -121,7 +120,8 @@ def _with_proven(diagnosis: Diagnosis, hits: Sequence[Hit], text: str) -> Diagno
     own = tuple(Match(hit.entry, hit.edition, sure, (line,), 0.0, (), {1: (text,)}) for hit in hits)
     if diagnosis.verdict is Verdict.KNOWN:
         return replace(diagnosis, matches=(*diagnosis.matches, own[0]))
-    asks = tuple(dict.fromkeys(hit.entry.framework for hit in hits)) if len(hits) > 1 else ()
+    frameworks = tuple(dict.fromkeys(hit.entry.framework for hit in hits))
+    asks = frameworks if len(frameworks) > 1 else ()
     named = {hit.entry.id for hit in hits}
     rest = (match for match in diagnosis.matches if match.entry.id not in named)
     return replace(diagnosis, verdict=Verdict.POSSIBLE, matches=(*own, *rest), near=(), asks=asks)

@@ -82,8 +82,12 @@ def _judged(snapshot: Snapshot, request: SearchRequest, answer: SearchAnswer) ->
     text, filters = request.text.strip(), request.filters
     if request.unfinished or request.offset or not text or "\n" in text:
         return None
-    told = filters.framework[0] if len(filters.framework) == 1 else ""
-    found = judge(snapshot, request, told, answer=answer)
+    if len(filters.framework) == 1:
+        # Entries of other frameworks may be what comes nearest, so these are searched, too.
+        asked = replace(request, filters=filters.without("framework"), frameworks=filters.framework)
+        found = judge(snapshot, asked, filters.framework[0])
+    else:
+        found = judge(snapshot, request, answer=answer)
     matches = tuple(match for match in found.matches if filters.admit(match.entry))
     return replace(found, matches=matches) if matches or not found.matches else None
 
