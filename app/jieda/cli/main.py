@@ -13,6 +13,9 @@ from jieda.cli.launch import HEALTH, PROGRAMS
 from jieda.errors import JiedaError
 from jieda.version import VERSION
 
+CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""What an output says that takes no more: a full disk, mostly."""
+
 
 class _Failure(click.ClickException):
     exit_code = 2
@@ -36,7 +39,7 @@ class Commands(click.Group):
         except JiedaError as error:
             raise _Failure(str(error)) from error
         except OSError as error:
-            if error.filename is not None or error.errno == errno.EPIPE:
+            if error.filename is not None or error.errno not in CANNOT_WRITE:
                 raise
             raise _Failure(f"the output cannot be written: {error.strerror}") from error
         return ctx.exit(code if isinstance(code, int) else 0)
