@@ -115,6 +115,7 @@ def test_a_benchmark_that_lacks_what_it_measures_ends_well(
     """`make bench` runs all of them, one after the other."""
     monkeypatch.delenv("JIEDA_OPENSEARCH_URL", raising=False)
     monkeypatch.setattr(sys, "argv", [name])
+    monkeypatch.delitem(sys.modules, f"bench.{name}", raising=False)
     runpy.run_module(f"bench.{name}", run_name="__main__")
     assert capsys.readouterr().out.startswith("skipped: ")
 

@@ -196,7 +196,8 @@ class Remote:
             with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - see above
                 return response.read().decode("utf-8", errors="replace"), response.headers
         except urllib.error.HTTPError as error:
-            raise self._refused(error) from error
+            with error:  # an answer that broke off is not closed by reading it
+                raise self._refused(error) from error
         except OSError as error:
             # Of errors while connecting, the library wraps the one that says why.
             reason = error.reason if isinstance(error, urllib.error.URLError) else error

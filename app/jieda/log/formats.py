@@ -139,7 +139,6 @@ def compile_formats(failures: Failures) -> Formats:
     level = f"(?:{'|'.join(map(re.escape, sorted(failures.levels, key=len, reverse=True))) or '(?!)'})"
     endings = sorted({*PYTHON_ENDINGS, *failures.exception_endings}, key=len, reverse=True)
     ending = f"(?:{'|'.join(map(re.escape, endings))})"
-    ends = f"(?:{'|'.join(map(re.escape, failures.word_endings))})?{_WORD_ENDS}"
     name = rf"{MODULE}[A-Za-z_]\w{{0,80}}?{ending}|{MODULE}{ending}"
     families = tuple(
         FamilyLine(family.name, compile_signature_line(line), family.start)
@@ -169,14 +168,19 @@ def compile_formats(failures: Failures) -> Formats:
         raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
         clues=clues,
         digits=_digit_table(failures),
-        trouble=tuple(
-            (
-                max(word.casefold().split(), key=len),
-                re.compile(_start_of(word) + (ends if word[-1:].isascii() else ""), re.IGNORECASE),
-            )
-            for word in failures.troubled
-        ),
+        trouble=_compile_trouble(failures),
         no_trouble=re.compile("|".join((_AT_ZERO, *map(_start_of, failures.untroubled))), re.IGNORECASE),
+    )
+
+
+def _compile_trouble(failures: Failures) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    ends = f"(?:{'|'.join(map(re.escape, failures.word_endings))})?{_WORD_ENDS}"
+    return tuple(
+        (
+            max(word.casefold().split(), key=len),
+            re.compile(_start_of(word) + (ends if word[-1:].isascii() else ""), re.IGNORECASE),
+        )
+        for word in failures.troubled
     )
 
 

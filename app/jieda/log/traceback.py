@@ -349,6 +349,7 @@ NO_LAYOUT = LogLayout()
 
 
 def layout_of(parsed: ParsedLog) -> LogLayout:
+    """Return the layout of a log."""
     named = dict.fromkeys(source for _, source in parsed.margins.values() if source)
     sources = {source: place for place, source in enumerate(named, 1)}
     lines = (parsed.margins.get(line, (0, "")) for line in range(1, max(parsed.margins, default=0) + 1))

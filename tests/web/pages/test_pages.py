@@ -406,7 +406,7 @@ def test_what_title_or_passage_shows_is_no_reason(client: httpx.Client, address:
             word for text in told if "↔" not in text for word in re.split("、|, ", text) if word in marked
         ]
         assert shown == []
-    assert reasoned > 2
+    assert reasoned
 
 
 @pytest.mark.parametrize("path", ["/", "/search?q=怎么续训", "/search?q=chekpoint 转换", "/diagnose"])
