@@ -67,7 +67,8 @@ def test_a_commit_with_the_next_change_joins_the_history_which_another_name_does
     body = "## Answer\n\nSet shards to 9.\n"
     write(folder, {"en/roll/shards.md": edition("Sharding", body, updated="2026-01-09")})
     assert "Take nine" not in page("shards")
-    revised(folder, "Take nine", en="Set shards to 9.")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "Take nine")
     assert "Take nine" in page("shards"), "the commit of what is served already"
     moved = CliRunner().invoke(main, ["mv", "roll/shards", "roll/pieces", "--content", str(folder)])
     assert moved.exit_code == 0, moved.output
