@@ -171,7 +171,7 @@ def test_without_the_extra_the_command_and_the_address_say_what_is_missing(
         check=False,
     )
     assert command.returncode == 2
-    assert "pip install 'jieda[mcp]'" in command.stderr
+    assert "pip install 'mcp>=2.3'" in command.stderr
     assert command.stdout == ""
 
     monkeypatch.setitem(sys.modules, "mcp", None)
@@ -185,7 +185,7 @@ def test_without_the_extra_the_command_and_the_address_say_what_is_missing(
 
     answer = asyncio.run(ask())
     assert answer.status_code == 404
-    assert "jieda[mcp]" in answer.json()["detail"]
+    assert "mcp>=2.3" in answer.json()["detail"]
 
 
 def test_one_address_says_three_times_of_an_entry_whether_it_helped(

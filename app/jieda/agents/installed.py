@@ -5,8 +5,8 @@ from importlib.util import find_spec
 from jieda.errors import JiedaError
 
 EXTRA_MISSING = (
-    "jieda mcp needs the SDK of the Model Context Protocol, which is an optional extra; install it beside Jieda:"
-    " pip install 'jieda[mcp]', in a checkout: make install"
+    "jieda mcp needs the SDK of the Model Context Protocol, which is not installed; install it beside Jieda:"
+    " pip install 'mcp>=2.3', in a checkout: make install"
 )
 
 

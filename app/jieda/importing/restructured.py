@@ -19,8 +19,8 @@ except ImportError:
     docutils_core = None  # type: ignore[assignment]  # it is an optional extra
 
 EXTRA_MISSING = (
-    "reading {what} needs {library}, which is an optional extra; install it beside Jieda:"
-    " pip install 'jieda[import]', in a checkout: .venv/bin/pip install {package}"
+    "reading {what} needs {package}, which is not installed; install it beside Jieda:"
+    " pip install {package}, in a checkout: make install"
 )
 SETTINGS = {
     "report_level": 5,
@@ -214,9 +214,7 @@ INLINE: Mapping[str, Callable[[Any], str]] = {
 def to_markdown(text: str) -> Lines:
     """Return the page as Markdown. Raises ImportingError without docutils, or if the page is nested too deeply."""
     if docutils_core is None:
-        raise ImportingError(
-            EXTRA_MISSING.format(what="reStructuredText", library="docutils", package="docutils")
-        )
+        raise ImportingError(EXTRA_MISSING.format(what="reStructuredText", package="docutils"))
     try:
         return _document(text)
     except RecursionError:

@@ -73,7 +73,7 @@ def _messages(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the paragraphs of a catalogue with their translations, empty for fuzzy and missing ones; white space is
     collapsed. Raises ImportingError if Babel is not installed or the file is not a catalogue."""
     if babel_pofile is None:
-        missing = EXTRA_MISSING.format(what="gettext catalogues", library="Babel", package="babel")
+        missing = EXTRA_MISSING.format(what="gettext catalogues", package="babel")
         raise ImportingError(f"{path}: {missing}")
     try:
         catalogue = babel_pofile.read_po(BytesIO(read_text(path).encode()), abort_invalid=True)
