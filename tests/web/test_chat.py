@@ -3,13 +3,15 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import httpx
 import pytest
 from jieda.web.machine.chat import MODEL
 
-from tests.support.inside import Inside
+from tests.support.inside import Inside, application
 from tests.support.shipped import CONTENT
+from tests.support.small_content import edition, write
 
 LOG = (CONTENT / "samples/chatlearn/resume-lr-error/torchrun-total-iterations.log").read_text(
     encoding="utf-8"
@@ -93,6 +95,19 @@ def test_what_is_no_conversation_is_refused_as_clients_read_it(chatting: httpx.C
     assert response.status_code == 400
     assert response.json()["error"]["type"] == "invalid_request_error"
     assert "messages" in response.json()["error"]["message"]
+
+
+@pytest.mark.anyio
+async def test_questions_beyond_the_limit_are_refused_as_clients_read_it(tmp_path: Path) -> None:
+    content = write(tmp_path / "content", {"en/roll/first.md": edition("Out of memory in node2pg")})
+    app = application(tmp_path, content, chat="1", diagnoses_per_minute="2")
+    transport = httpx.ASGITransport(app, client=("203.0.113.5", 4321))
+    body = {"messages": [{"role": "user", "content": "out of memory"}]}
+    async with httpx.AsyncClient(transport=transport, base_url="http://limits") as client:
+        *answered, refused = [await client.post(CHAT, json=body) for _ in range(3)]
+    assert [each.status_code for each in (*answered, refused)] == [200, 200, 429]
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert refused.headers["retry-after"] in refused.json()["error"]["message"]
 
 
 def test_it_is_off_by_default_and_offers_one_model(chatting: httpx.Client, client: httpx.Client) -> None:

@@ -1,5 +1,6 @@
 """Turns every error into a response: problem+json for programs, a page for browsers; logged once."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -204,8 +205,8 @@ async def render(request: Request, problem: HttpProblem) -> Response:
 
 
 def problem_json(request: Request, problem: HttpProblem, t: Callable[..., str]) -> str:
-    """Serialize `problem` as RFC 9457 JSON."""
-    return ProblemBody(
+    """Serialize `problem` as RFC 9457 JSON, with what chat clients read beside it where one asks."""
+    body = ProblemBody(
         type=f"urn:jieda:{problem.key.replace('.', ':').replace('_', '-')}",
         title=t(problem.key),
         status=problem.status,
@@ -214,7 +215,12 @@ def problem_json(request: Request, problem: HttpProblem, t: Callable[..., str]) 
         errors=tuple(
             FieldBody(field=error.name, message=t(error.key, **error.arguments)) for error in problem.errors
         ),
-    ).model_dump_json()
+    )
+    if not own_path(request.scope).startswith(paths.CHAT_FAMILY):
+        return body.model_dump_json()
+    kind = "invalid_request_error" if body.status < 500 else "server_error"
+    error = {"message": body.detail, "type": kind, "param": None, "code": None}
+    return json.dumps(body.model_dump() | {"error": error}, ensure_ascii=False)
 
 
 def wants_json(request: Request) -> bool:

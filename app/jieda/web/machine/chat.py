@@ -17,7 +17,6 @@ from starlette.responses import JSONResponse, Response
 
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Entry, Language
-from jieda.errors import RequestError
 from jieda.han import has_han
 from jieda.presentation.diagnosis_text import as_markdown, describe_near, elsewhere_text
 from jieda.presentation.urls import link_pages
@@ -78,20 +77,15 @@ async def models(_request: Request) -> Response:
 
 
 async def chat(request: Request) -> Response:
-    """Answer the last message, at once or streamed."""
-    site = site_of(request)
-    try:
-        raw = await read_json_bytes(request, site.service.settings.max_log_bytes)
-        asked = await site.service.offload(partial(read_request, raw))
-        if asked is None:
-            return refuse(400, "the body must be JSON with `messages`, as in the Chat Completions API")
-        text = asked.text().strip()
-        if not text:
-            return refuse(400, "messages: the last user message has no text")
-        answer = await answer_to(request, text)
-    except RequestError as error:
-        t = site.translations.translator(Language.EN)
-        return refuse(error.status, t(f"{error.key}.detail", **error.arguments))
+    """Answer the last message, at once or streamed. Raises RequestError and HttpProblem, which `problems` words as
+    that API does."""
+    service = site_of(request).service
+    raw = await read_json_bytes(request, service.settings.max_log_bytes)
+    asked = await service.offload(partial(read_request, raw))
+    text = asked.text().strip() if asked else ""
+    if asked is None or not text:
+        raise HttpProblem(400, "problem.no_message")
+    answer = await answer_to(request, text)
     made = partial(completion, f"chatcmpl-{token_hex(12)}", int(time.time()))
     if asked.stream:
         lines = [made("chat.completion.chunk", {"delta": delta}, end) for delta, end in deltas(answer)]
@@ -110,13 +104,6 @@ def read_request(raw: bytes) -> ChatRequest | None:
         return ChatRequest.model_validate(json.loads(raw))
     except (HttpProblem, ValueError, RecursionError):
         return None
-
-
-def refuse(status: int, message: str) -> Response:
-    """Return an error in that API's format."""
-    kind = "invalid_request_error" if status < 500 else "server_error"
-    body = {"message": message, "type": kind, "param": None, "code": None}
-    return JSONResponse({"error": body}, status, headers=UNCACHED)
 
 
 def completion(
@@ -138,7 +125,7 @@ def deltas(answer: str) -> Iterator[tuple[dict[str, str], str | None]]:
 async def answer_to(request: Request, text: str) -> str:
     """Return what is known about a text, as Markdown in its language. Raises RequestError."""
     site = site_of(request)
-    lang = Language.ZH if has_han(text) else Language.EN
+    lang = request.state.lang = Language.ZH if has_han(text) else Language.EN
     if "\n" in text or len(text) > site.service.settings.max_query_chars:
         log = await site.service.offload(partial(extracted, site.service, text))
         judged = await diagnose_log(site.service, log, lang, "", asker_of(request))
