@@ -18,6 +18,10 @@ FOREIGN: tuple[dict[str, str], ...] = (
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site", "Origin": "https://wiki.example.com"},
     {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+    # A notebook, or a server in development, on the reader's own machine.
+    {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:8888"},
+    {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:8888", "Host": "localhost:8000"},
+    {"Origin": "http://127.0.0.1:8888"},
     {"Origin": "null"},
     {"Origin": "https://evil.example"},
     {"Origin": "https://faq.example.com.evil.example"},
@@ -32,6 +36,7 @@ OWN: tuple[dict[str, str], ...] = (
     {"Sec-Fetch-Site": "same-origin", "Origin": "https://outside.example"},
     # Plain HTTP in a closed network: the browser names the site and nothing else.
     {"Origin": "http://faq.corp:8000", "Host": "faq.corp:8000"},
+    {"Origin": "http://localhost:8000", "Host": "localhost:8000"},
 )
 
 

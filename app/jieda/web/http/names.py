@@ -51,7 +51,8 @@ def is_from_our_pages(headers: Headers, settings: Settings) -> bool:
     """Return whether a form comes from a page of this site, or from no page at all.
 
     Over HTTPS and on localhost browsers say so themselves, even if a proxy changes names. Elsewhere they only send the
-    origin of the page, which is ours if it equals the requested host or is configured.
+    origin of the page, which is ours if it equals the requested host or is configured. Other local pages (a notebook, a
+    server in development) are not: the browser adds the reader's password for us to their forms.
     """
     said, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if said in {"same-origin", "none"} or (said is None and origin is None):
@@ -59,7 +60,8 @@ def is_from_our_pages(headers: Headers, settings: Settings) -> bool:
     if origin is None:
         return False
     site = origin.partition("://")[2].lower()
-    return (bool(site) and site == headers.get("host", "").lower()) or is_our_origin(origin, settings)
+    is_requested = bool(site) and site == headers.get("host", "").lower()
+    return is_requested or (is_our_origin(origin, settings) and not is_loopback(parse_host(site)))
 
 
 def _is_own_name(host: str, settings: Settings) -> bool:
