@@ -29,7 +29,6 @@ from jieda.importing.plan import ImportPlan, ImportRequest, plan_import
 from jieda.importing.propose import Status
 from jieda.importing.questions import PageQuestion, find_questions
 from jieda.importing.sources import ImportSources
-from jieda.importing.wording import Wording
 
 CONTENT = Path(__file__).resolve().parent.parent / "content"
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt")
@@ -112,13 +111,13 @@ def _marked(directory: Path, page: Mapping[str, Any], gold: Sequence[Mapping[str
     )
 
 
-def measure(marked: Marked, wording: Wording, extractor: Extractor) -> Scores:
+def measure(marked: Marked, extractor: Extractor) -> Scores:
     """Return the scores of one pair of pages."""
     pages = {lang: read_page(path, lang) for lang, path in marked.files.items()}
     total = Scores()
     for lang, page in pages.items():
-        total += _of_page(marked, lang, page, find_questions(page, wording))
-    candidates = find_candidates(PagePair(marked.doc, pages, {}), wording, extractor)
+        total += _of_page(marked, lang, page, find_questions(page))
+    candidates = find_candidates(PagePair(marked.doc, pages, {}), extractor)
     found = {
         tuple(pages[lang].line_of(each.found[lang].first) + 1 for lang in (Language.EN, Language.ZH))
         for each in candidates
@@ -212,11 +211,11 @@ def _table(scores: Mapping[str, Scores]) -> Iterator[str]:
 def main(directory: Path, *, failures: bool, write: bool) -> None:
     """Print the figures by structure, by stratum and overall."""
     library = Loaded([CONTENT]).library()
-    wording, analyzer = Wording.load(), Analyzer(library.dictionary)
-    extractor = Extractor(wording, analyzer, Glossary(library.glossary, analyzer))
+    analyzer = Analyzer(library.dictionary)
+    extractor = Extractor(analyzer, Glossary(library.glossary, analyzer))
     corpus = read_marked(directory)
     by: dict[str, Scores] = defaultdict(Scores)
-    measured = [(marked, measure(marked, wording, extractor)) for marked in corpus]
+    measured = [(marked, measure(marked, extractor)) for marked in corpus]
     for name in ("structure", "stratum"):
         for marked, scores in measured:
             by[getattr(marked, name)] += scores

@@ -10,7 +10,6 @@ from jieda.importing.boxes import open_boxes
 from jieda.importing.html_pages import DATA_TABLE, SIGN, html_to_markdown
 from jieda.importing.page import read_page
 from jieda.importing.questions import find_questions
-from jieda.importing.wording import Wording
 
 from tests.support import small_content
 from tests.support.cost import assert_linear
@@ -415,7 +414,7 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
 def test_questions_are_found(name: str, text: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     page = read_page(tmp_path / name)
-    found = find_questions(page, Wording.load())
+    found = find_questions(page)
     assert [(each.title, page.line_of(each.first) + 1) for each in found] == expected
 
 

@@ -6,7 +6,6 @@ import pytest
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.read.load import Loaded
 from jieda.importing.pairing import Extractor
-from jieda.importing.wording import Wording
 
 from bench.importing import Scores, import_twice, measure, read_marked
 
@@ -20,12 +19,12 @@ pytestmark = pytest.mark.skipif(not PAGES.is_dir(), reason="the marked pages are
 def extractor() -> Extractor:
     library = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(library.dictionary)
-    return Extractor(Wording.load(), analyzer, Glossary(library.glossary, analyzer))
+    return Extractor(analyzer, Glossary(library.glossary, analyzer))
 
 
 def scores(extractor: Extractor, stratum: str) -> Scores:
     pages = (one for one in read_marked(PAGES) if one.stratum == stratum)
-    return sum((measure(one, Wording.load(), extractor) for one in pages), Scores())
+    return sum((measure(one, extractor) for one in pages), Scores())
 
 
 def test_questions_ends_and_pairs_are_right(extractor: Extractor) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from jieda.importing.page import read_page
 from jieda.importing.questions import find_questions
-from jieda.importing.wording import Wording
 
 PAGES = {
     "headings under categories, parts below a question": """\
@@ -575,7 +574,7 @@ def test_questions_are_found_where_they_stand(structure: str, tmp_path: Path) ->
     path = tmp_path / "page.md"
     path.write_text(PAGES[structure], encoding="utf-8")
     page = read_page(path)
-    found = find_questions(page, Wording.load())
+    found = find_questions(page)
     lines = [(each.title, page.line_of(each.first) + 1, page.line_of(each.end - 1) + 1) for each in found]
     assert lines == EXPECTED[structure]
 
@@ -594,4 +593,4 @@ def test_a_page_of_any_text_has_questions_or_none_but_never_fails(tmp_path: Path
         "---\n---",
     ):
         path.write_text(text, encoding="utf-8")
-        assert isinstance(find_questions(read_page(path), Wording.load()), tuple)
+        assert isinstance(find_questions(read_page(path)), tuple)

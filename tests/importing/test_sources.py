@@ -14,7 +14,6 @@ from jieda.importing import restructured, sources
 from jieda.importing.page import PagePair, read_page
 from jieda.importing.questions import find_questions
 from jieda.importing.sources import ImportSources, page_files, page_keys, read_pair
-from jieda.importing.wording import Wording
 
 from tests.support import small_content
 from tests.support.command import jieda
@@ -70,15 +69,12 @@ msgstr "为什么慢？"
 
 def read(given: ImportSources) -> list[PagePair]:
     pages = page_files(given)
-    return [
-        read_pair(files, key, given, Wording.load())
-        for files, key in zip(pages, page_keys(pages), strict=True)
-    ]
+    return [read_pair(files, key, given) for files, key in zip(pages, page_keys(pages), strict=True)]
 
 
 def titles(pair: PagePair, lang: Language) -> list[tuple[str, int]]:
     page = pair.pages[lang]
-    return [(each.title, page.line_of(each.first) + 1) for each in find_questions(page, Wording.load())]
+    return [(each.title, page.line_of(each.first) + 1) for each in find_questions(page)]
 
 
 def write(folder: Path, **files: str) -> Path:

@@ -12,7 +12,7 @@ from jieda.importing.outline import anchor_of, plain
 from jieda.importing.page import MarkdownPage
 from jieda.importing.questions import PageQuestion
 from jieda.importing.rewrite import LinkRewriter, Targets, dedent, tidy, trim
-from jieda.importing.wording import Wording
+from jieda.importing.wording import WORDING
 
 MAIN_SECTION: Mapping[Kind, str] = {Kind.ERROR: "fix", Kind.HOW_TO: "steps", Kind.CONCEPT: "answer"}
 
@@ -36,18 +36,16 @@ class PageAnswer:
     images: Mapping[str, Path]
 
 
-def read_answer(
-    page: MarkdownPage, question: PageQuestion, targets: Targets, entry_slug: str, wording: Wording
-) -> PageAnswer:
+def read_answer(page: MarkdownPage, question: PageQuestion, targets: Targets, entry_slug: str) -> PageAnswer:
     """Read the answer to a question and convert it for the entry `entry_slug`."""
-    text, anchors = _shift_headings(tidy("\n".join(source_lines(page, question, wording))))
+    text, anchors = _shift_headings(tidy("\n".join(source_lines(page, question))))
     links = LinkRewriter(targets, entry_slug, anchors)
     text = links.rewrite(text).strip("\n")
     lost, linked_images = (tuple(dict.fromkeys(each)) for each in (links.lost, links.linked_images))
-    return PageAnswer(text, _parts(text, wording), lost, linked_images, links.images)
+    return PageAnswer(text, _parts(text), lost, linked_images, links.images)
 
 
-def source_lines(page: MarkdownPage, question: PageQuestion, wording: Wording) -> list[str]:
+def source_lines(page: MarkdownPage, question: PageQuestion) -> list[str]:
     """Return the lines of the answer as on the page, without the marks that separate it from the question."""
     lines = dedent(trim(page.lines[question.body : question.end]))
     if question.lead.strip(" \t*_:："):
@@ -58,7 +56,7 @@ def source_lines(page: MarkdownPage, question: PageQuestion, wording: Wording) -
         lines = trim([line.removeprefix(">").removeprefix(" ") for line in lines])
     if lines and question.style == "definition":
         lines[0] = re.sub(r"^\s*:\s+", "", lines[0])
-    if lines and (mark := wording.answer_mark.match(lines[0])):
+    if lines and (mark := WORDING.answer_mark.match(lines[0])):
         lines[0] = _without_mark(lines[0], mark.end())
     return dedent(trim(lines))
 
@@ -90,12 +88,12 @@ def _have_common_sections(answers: Iterable[PageAnswer]) -> bool:
     return len(keys) == 1 and "fix" in first and len(set(first)) == len(first)
 
 
-def _parts(text: str, wording: Wording) -> tuple[tuple[str, str], ...]:
+def _parts(text: str) -> tuple[tuple[str, str], ...]:
     """Split at headings and bold labels that name a section; text before the first is the symptom."""
     parts: list[tuple[str, list[str]]] = [("", [])]
     starts = {block.first: block for block in parse_page(text).blocks}
     for number, line in enumerate(text.split("\n")):
-        label = _label(starts[number], line, wording) if number in starts else None
+        label = _label(starts[number], line) if number in starts else None
         if label:
             parts.append((label[0], [label[1]]))
         else:
@@ -107,13 +105,13 @@ def _parts(text: str, wording: Wording) -> tuple[tuple[str, str], ...]:
     return tuple((key, "\n".join(lines).strip("\n")) for key, lines in parts if key)
 
 
-def _label(block: SourceBlock, line: str, wording: Wording) -> tuple[str, str] | None:
+def _label(block: SourceBlock, line: str) -> tuple[str, str] | None:
     """Return the section that a block names, and the rest of its line; None if it names none."""
     if block.kind == "heading":
-        key = wording.part(plain(block.content))
+        key = WORDING.part(plain(block.content))
         return (key, "") if key else None
     match = _LABEL.match(line) if block.kind == "paragraph" else None
-    key = wording.part(match["name"]) if match else ""
+    key = WORDING.part(match["name"]) if match else ""
     return (key, match["rest"]) if match and key else None
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from jieda.content.markdown.body import SourceBlock
 from jieda.importing.outline import ASKING, HeadedSection, HeadingRank, Host, is_noise
 from jieda.importing.styles import DETAILS, STYLES, Unit
-from jieda.importing.wording import Wording
+from jieda.importing.wording import WORDING
 
 MIXED = ("marked", "details", "table", "strong")
 """Styles that stand beside each other below one heading."""
@@ -15,7 +15,7 @@ Units = tuple[Unit, ...]
 
 
 def mix_styles(
-    hosts: Sequence[Host], chosen: Mapping[int, Units], asking: Set[HeadingRank], wording: Wording
+    hosts: Sequence[Host], chosen: Mapping[int, Units], asking: Set[HeadingRank]
 ) -> Mapping[int, Units]:
     """Return the questions of the hosts by number, with those that `chosen`, a style for each host, leaves out.
 
@@ -27,10 +27,10 @@ def mix_styles(
         written = chosen.get(at, ())
         title = host.section.title
         if written and written[0].style in MIXED:
-            mixed[at] = _beside(host, written, styles, wording)
+            mixed[at] = _beside(host, written, styles)
         elif not written and title and host.end == host.section.end:
-            below = host.section.rank in asking or wording.likeness(title) >= ASKING
-            mixed[at] = tuple(_below_question(host, styles - {"table"}, wording)) if below else ()
+            below = host.section.rank in asking or WORDING.likeness(title) >= ASKING
+            mixed[at] = tuple(_below_question(host, styles - {"table"})) if below else ()
     return {at: units for at, units in mixed.items() if units}
 
 
@@ -40,13 +40,13 @@ def heading_unit(section: HeadedSection) -> Unit:
     return Unit(section.title, section.first, body, answered=True, anchor=section.anchor, style="heading")
 
 
-def _beside(host: Host, written: Units, styles: Set[str], wording: Wording) -> Units:
+def _beside(host: Host, written: Units, styles: Set[str]) -> Units:
     """Return the chosen questions of a host and those of other styles that are no part of their answers: in front of
     them all, behind a closed box, marked, or in a style that other sections consist of."""
     style, first = written[0].style, written[0].first
     others = [
         unit
-        for unit in _units(host, [each for each in MIXED if each != style], wording)
+        for unit in _units(host, [each for each in MIXED if each != style])
         if unit.first < first
         or style == "details"
         or unit.style == "marked"
@@ -59,28 +59,28 @@ def _beside(host: Host, written: Units, styles: Set[str], wording: Wording) -> U
     return units
 
 
-def _below_question(host: Host, styles: Set[str], wording: Wording) -> Iterator[Unit]:
-    units = _in_order(_units(host, [each for each in MIXED if each in styles], wording))
+def _below_question(host: Host, styles: Set[str]) -> Iterator[Unit]:
+    units = _in_order(_units(host, [each for each in MIXED if each in styles]))
     if units and _has_text_before(host.section, units[0].first):
         yield heading_unit(host.section)
         yield from units
 
 
-def _units(host: Host, styles: Sequence[str], wording: Wording) -> Iterator[Unit]:
+def _units(host: Host, styles: Sequence[str]) -> Iterator[Unit]:
     """Yield the units of a host in some styles that ask and are not inside a box."""
     boxes = list(_boxes(host.section.own))
     for style in styles:
-        for unit in STYLES[style](host.section.own, wording):
+        for unit in STYLES[style](host.section.own):
             boxed = style != "details" and any(unit.first in box for box in boxes)
-            if not boxed and _asks(style, unit, wording):
+            if not boxed and _asks(style, unit):
                 yield replace(unit, style=style)
 
 
-def _asks(style: str, unit: Unit, wording: Wording) -> bool:
+def _asks(style: str, unit: Unit) -> bool:
     if style in {"marked", "table"}:
         return True
     ends_asking = unit.title.rstrip().endswith(("?", "？"))
-    return ends_asking or (style == "details" and wording.likeness(unit.title) == 1)
+    return ends_asking or (style == "details" and WORDING.likeness(unit.title) == 1)
 
 
 def _in_order(units: Iterable[Unit]) -> Units:

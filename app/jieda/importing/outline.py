@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from statistics import fmean
 
 from jieda.content.markdown.body import SourceBlock
-from jieda.importing.wording import Wording, fold_title
+from jieda.importing.wording import WORDING, fold_title
 
 MAX_UNDERLINED = 200
 SHORT = 200
@@ -169,37 +169,37 @@ class Host:
 
 
 def find_hosts(
-    section: HeadedSection, path: tuple[str, ...], scores: Mapping[HeadingRank, float], wording: Wording
+    section: HeadedSection, path: tuple[str, ...], scores: Mapping[HeadingRank, float]
 ) -> Iterator[Host]:
     """Yield sections that are or contain questions: leaves, questions with parts, and text before the first heading."""
     here = (*path, section.title) if section.title else path
-    if not section.children or (section.rank and not _is_category(section, scores, wording)):
+    if not section.children or (section.rank and not _is_category(section, scores)):
         yield Host(section, here, section.end, section.rank is not None and scores[section.rank] > 0)
         return
     yield Host(section, here, section.children[0].first, among_categories=False)
     for child in section.children:
-        yield from find_hosts(child, here, scores, wording)
+        yield from find_hosts(child, here, scores)
 
 
-def _is_category(section: HeadedSection, scores: Mapping[HeadingRank, float], wording: Wording) -> bool:
+def _is_category(section: HeadedSection, scores: Mapping[HeadingRank, float]) -> bool:
     """Whether the subsections are questions rather than parts of an answer."""
     usual = scores[section.rank] if section.rank else 0.0
-    named = fold_title(section.title) in wording.sections and not _has_parts(section, wording)
-    if named or all(_has_parts(child, wording) for child in section.children):
+    named = fold_title(section.title) in WORDING.sections and not _has_parts(section)
+    if named or all(_has_parts(child) for child in section.children):
         return True
-    return _category_score(section, wording) + usual > 0
+    return _category_score(section) + usual > 0
 
 
-def score_ranks(root: HeadedSection, wording: Wording) -> dict[HeadingRank, float]:
+def score_ranks(root: HeadedSection) -> dict[HeadingRank, float]:
     """Return a score per rank of headings: above 0 if they look like categories, otherwise like questions."""
     ranks: dict[HeadingRank, list[HeadedSection]] = defaultdict(list)
     for section in root.walk():
         if section.rank:
             ranks[section.rank].append(section)
-    return {rank: _rank_score(sections, root, wording) for rank, sections in ranks.items()}
+    return {rank: _rank_score(sections, root) for rank, sections in ranks.items()}
 
 
-def _rank_score(sections: Sequence[HeadedSection], root: HeadedSection, wording: Wording) -> float:
+def _rank_score(sections: Sequence[HeadedSection], root: HeadedSection) -> float:
     parents = [section for section in sections if section.children]
     if not parents:
         return 0.0
@@ -207,27 +207,27 @@ def _rank_score(sections: Sequence[HeadedSection], root: HeadedSection, wording:
         return 10.0
     share = len(parents) / len(sections)
     usual = 1 if share > 0.7 else -1 if share <= 0.5 else 0
-    return usual + fmean(_category_score(section, wording) for section in parents)
+    return usual + fmean(_category_score(section) for section in parents)
 
 
-def _category_score(section: HeadedSection, wording: Wording) -> float:
+def _category_score(section: HeadedSection) -> float:
     """Score how much a section with subsections looks like a category, by these, its text and its title."""
-    if _has_parts(section, wording):
+    if _has_parts(section):
         return -4.0
     titles = [child.title for child in section.children]
-    asked = fmean(wording.likeness(title) for title in titles)
-    title = wording.likeness(section.title)
+    asked = fmean(WORDING.likeness(title) for title in titles)
+    title = WORDING.likeness(section.title)
     own = weight(section.own)
     parts = 1.5 if asked >= 0.6 else -0.5
     text = 1.0 if own == 0 else 0.3 if own < SHORT else -1.0
     return parts + text + (-1.5 if title == 1 else -0.3 if title >= ASKING else 0.5)
 
 
-def _has_parts(section: HeadedSection, wording: Wording) -> bool:
+def _has_parts(section: HeadedSection) -> bool:
     """Whether most subsections are parts of an answer, so that the heading is a question."""
     titles = [child.title for child in section.children]
-    named = sum(wording.is_part(title) for title in titles)
-    return bool(titles) and named * 2 >= len(titles) and not any(map(wording.marked, titles))
+    named = sum(WORDING.is_part(title) for title in titles)
+    return bool(titles) and named * 2 >= len(titles) and not any(map(WORDING.marked, titles))
 
 
 def weight(blocks: Sequence[SourceBlock]) -> int:

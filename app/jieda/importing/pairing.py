@@ -16,7 +16,7 @@ from jieda.han import count_han
 from jieda.importing.outline import code_lines
 from jieda.importing.page import MarkdownPage, PagePair
 from jieda.importing.questions import PageQuestion, find_questions
-from jieda.importing.wording import Wording
+from jieda.importing.wording import WORDING
 
 MAX_TEXT_CHARS = 6000
 """Maximum of characters of an answer that are used for pairing."""
@@ -41,8 +41,7 @@ class Features:
 class Extractor:
     """Extracts features of questions, including words that the glossary and the general wording pair up."""
 
-    def __init__(self, wording: Wording, analyzer: Analyzer, glossary: Glossary) -> None:
-        self._wording = wording
+    def __init__(self, analyzer: Analyzer, glossary: Glossary) -> None:
         self._analyzer = analyzer
         self._glossary = glossary
 
@@ -50,7 +49,7 @@ class Extractor:
         lines = page.lines[question.body : question.end]
         text = "\n".join((question.lead, *lines))
         title = Counter(_tokens(question.title))
-        title.update(f"sort:{name}" for name in self._wording.sorts_of(question.title))
+        title.update(f"sort:{name}" for name in WORDING.sorts_of(question.title))
         mentions = self._glossary.mentions(self._analyzer.analyze(question.title))
         title.update(f"group:{mention.group}" for mention in mentions)
         body = Counter(_tokens(text[:MAX_TEXT_CHARS]))
@@ -224,11 +223,9 @@ class BilingualQuestion:
         return {lang: _CODE.sub(r"\2", question.title) for lang, question in self.found.items()}
 
 
-def find_candidates(pair: PagePair, wording: Wording, extractor: Extractor) -> tuple[BilingualQuestion, ...]:
+def find_candidates(pair: PagePair, extractor: Extractor) -> tuple[BilingualQuestion, ...]:
     """Find and pair the questions of a page, in the English order, Chinese-only ones last, each only once."""
-    questions = {
-        lang: _without_repeated(page, find_questions(page, wording)) for lang, page in pair.pages.items()
-    }
+    questions = {lang: _without_repeated(page, find_questions(page)) for lang, page in pair.pages.items()}
     features = {
         lang: [extractor.features(pair.pages[lang], each) for each in questions.get(lang, ())]
         for lang in Language

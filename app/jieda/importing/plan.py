@@ -40,7 +40,7 @@ from jieda.importing.sources import (
     page_keys,
     read_pair,
 )
-from jieda.importing.wording import Wording, fold_title
+from jieda.importing.wording import WORDING, fold_title
 from jieda.taxonomy import Tag
 
 MOST_NAMED = 3
@@ -114,9 +114,8 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
         names = ", ".join(known)
         raise ImportingError(f"framework {request.framework!r} is not in taxonomy.yaml, which has {names}")
     analyzer = Analyzer(content.vocabulary.dictionary)
-    wording = Wording.load()
-    extractor = Extractor(wording, analyzer, Glossary(content.vocabulary.glossary, analyzer))
-    candidates, passed_over, empty, left_out = _read_candidates(request.given, wording, extractor, progress)
+    extractor = Extractor(analyzer, Glossary(content.vocabulary.glossary, analyzer))
+    candidates, passed_over, empty, left_out = _read_candidates(request.given, extractor, progress)
     record = read_record(request.directories[-1], framework.id)
     candidates = reuse_page_keys(candidates, record)
     recorded = recognize(candidates, record)
@@ -126,7 +125,6 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
         framework=framework,
         license=request.license,
         updated=request.updated,
-        wording=wording,
         topics=topics,
         error_types=error_types,
         samples=content.samples,
@@ -140,7 +138,7 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
 
 
 def _read_candidates(
-    given: ImportSources, wording: Wording, extractor: Extractor, progress: Progress
+    given: ImportSources, extractor: Extractor, progress: Progress
 ) -> tuple[Sequence[BilingualQuestion], list[str], list[str], dict[str, list[LeftOut]]]:
     """Return the questions of all pages, the keys of pages passed over and of empty ones, and what is left out."""
     candidates: list[BilingualQuestion] = []
@@ -149,15 +147,13 @@ def _read_candidates(
     left_out: dict[str, list[LeftOut]] = {}
     pages = page_files(given)
     for files, key in progress(list(zip(pages, page_keys(pages), strict=True))):
-        pair = read_pair(files, key, given, wording)
-        found = find_candidates(pair, wording, extractor)
-        if found and _holds_questions(files, found, wording):
+        pair = read_pair(files, key, given)
+        found = find_candidates(pair, extractor)
+        if found and _holds_questions(files, found):
             candidates += found
             questions = {lang: [one.found[lang] for one in found if lang in one.found] for lang in pair.pages}
             left_out[pair.key] = [
-                each
-                for lang, page in pair.pages.items()
-                for each in find_left_out(page, questions[lang], wording)
+                each for lang, page in pair.pages.items() for each in find_left_out(page, questions[lang])
             ]
         elif all(file.below for file in files.values()):
             passed_over.append(pair.key)
@@ -166,17 +162,15 @@ def _read_candidates(
     return candidates, passed_over, empty, left_out
 
 
-def _holds_questions(
-    files: Mapping[Language, PageFile], found: Sequence[BilingualQuestion], wording: Wording
-) -> bool:
+def _holds_questions(files: Mapping[Language, PageFile], found: Sequence[BilingualQuestion]) -> bool:
     """Whether a page is about questions: it was given explicitly, or its name or its titles show it."""
-    if any(is_named_for_questions(file, wording) for file in files.values()):
+    if any(is_named_for_questions(file) for file in files.values()):
         return True
     questions = [question for each in found for question in each.found.values()]
     titles = [question.written for question in questions]
     if all(each.style in LEAST_LIKENESS for each in questions):
-        return any(wording.likeness(each.written) >= LEAST_LIKENESS[each.style] for each in questions)
-    asking = sum(wording.marked(title) or wording.asks(title) for title in titles)
+        return any(WORDING.likeness(each.written) >= LEAST_LIKENESS[each.style] for each in questions)
+    asking = sum(WORDING.marked(title) or WORDING.asks(title) for title in titles)
     return len(found) >= 2 and asking >= LEAST_ASKING * len(titles)
 
 

@@ -16,7 +16,7 @@ from jieda.entry import Kind, Language, Sample, Signature, Source
 from jieda.importing.body import PageAnswer, compose, read_answer
 from jieda.importing.pairing import BilingualQuestion
 from jieda.importing.rewrite import Targets
-from jieda.importing.wording import Wording, fold_title
+from jieda.importing.wording import WORDING, fold_title
 from jieda.taxonomy import Tag
 
 
@@ -84,7 +84,6 @@ class Proposer:
     framework: Tag
     license: str
     updated: date | None
-    wording: Wording
     topics: TagFinder
     error_types: TagFinder
     samples: Sequence[Sample]
@@ -96,7 +95,7 @@ class Proposer:
         """Return the proposal for one candidate; `named`: its slug is descriptive."""
         slug = entry_id.partition("/")[2]
         answers = {
-            lang: read_answer(candidate.pair.pages[lang], question, targets[lang], slug, self.wording)
+            lang: read_answer(candidate.pair.pages[lang], question, targets[lang], slug)
             for lang, question in candidate.found.items()
         }
         quoted = self._quoted(candidate, answers.values(), entry_id)
@@ -143,9 +142,9 @@ class Proposer:
     ) -> tuple[Kind, bool]:
         """Return the kind, and whether the question or the parts of the answer make it clear."""
         titles = list(candidate.titles.values())
-        sorts = frozenset(name for title in titles for name in self.wording.sorts_of(title))
-        names_error = any(self.wording.names_error(title) for title in titles)
-        troubled = any(self.wording.troubled(title) for title in titles)
+        sorts = frozenset(name for title in titles for name in WORDING.sorts_of(title))
+        names_error = any(WORDING.names_error(title) for title in titles)
+        troubled = any(WORDING.troubled(title) for title in titles)
         if names_error or (quoted and troubled) or all(map(_tells_problem, answers)):
             return Kind.ERROR, True
         if "how" in sorts:

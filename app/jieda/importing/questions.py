@@ -24,7 +24,7 @@ from jieda.importing.outline import (
 )
 from jieda.importing.page import MarkdownPage
 from jieda.importing.styles import STYLES
-from jieda.importing.wording import Wording, fold_title
+from jieda.importing.wording import WORDING, fold_title
 
 LEAST_LIKENESS: Mapping[str, float] = {"problem": 0.0, "page": ASKING, "undivided": 1.0}
 """The ways in which a page is one question: it says what is wrong and what to do, it is divided otherwise, or not at
@@ -37,11 +37,11 @@ BOXED = frozenset({"marked", "details"})
 _INNER_LINK = re.compile(r"\[[^\]]*\]\(#[^)]*\)")
 
 
-def inner_units(hosts: Sequence[Host], wording: Wording) -> Mapping[int, Units]:
+def inner_units(hosts: Sequence[Host]) -> Mapping[int, Units]:
     """Return the questions, by the number of the host, of those whose text has some."""
     chosen: dict[int, Units] = {}
-    asking = _asking_ranks(hosts, wording)
-    marking = any(host.section.rank in asking and wording.marked(host.section.title) for host in hosts)
+    asking = _asking_ranks(hosts)
+    marking = any(host.section.rank in asking and WORDING.marked(host.section.title) for host in hosts)
     for style, find in STYLES.items():
         if style == "table" and marking:
             continue
@@ -49,24 +49,24 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Mapping[int, Units]:
             at: units
             for at, host in enumerate(hosts)
             if at not in chosen
-            and _may_hold(host, style, asking, wording)
-            and (units := tuple(find(host.section.own, wording)))
+            and _may_hold(host, style, asking)
+            and (units := tuple(find(host.section.own)))
         }
-        if found and _believable(style, [(hosts[at], units) for at, units in found.items()], wording):
+        if found and _believable(style, [(hosts[at], units) for at, units in found.items()]):
             chosen |= {at: tuple(replace(each, style=style) for each in units) for at, units in found.items()}
-    return mix_styles(hosts, chosen, asking, wording)
+    return mix_styles(hosts, chosen, asking)
 
 
-def _may_hold(host: Host, style: str, asking: Set[HeadingRank], wording: Wording) -> bool:
+def _may_hold(host: Host, style: str, asking: Set[HeadingRank]) -> bool:
     """Whether the text of a host may consist of questions of this style: not if its heading asks or is around them."""
-    if _title(host) in wording.sections:
+    if _title(host) in WORDING.sections:
         return True
     if style != "marked" and host.section.rank in asking:
         return False
-    return style in BOXED or not wording.surrounds(host.section.title)
+    return style in BOXED or not WORDING.surrounds(host.section.title)
 
 
-def _asking_ranks(hosts: Sequence[Host], wording: Wording) -> frozenset[HeadingRank]:
+def _asking_ranks(hosts: Sequence[Host]) -> frozenset[HeadingRank]:
     """Return ranks whose headings are mostly questions themselves, so that bold text below them divides answers."""
     titles: dict[HeadingRank, list[str]] = defaultdict(list)
     for host in hosts:
@@ -75,25 +75,25 @@ def _asking_ranks(hosts: Sequence[Host], wording: Wording) -> frozenset[HeadingR
     return frozenset(
         rank
         for rank, each in titles.items()
-        if len(each) > 1 and fmean(wording.likeness(title) for title in each) >= 0.6
+        if len(each) > 1 and fmean(WORDING.likeness(title) for title in each) >= 0.6
     )
 
 
-def _believable(style: str, found: Sequence[tuple[Host, Units]], wording: Wording) -> bool:
+def _believable(style: str, found: Sequence[tuple[Host, Units]]) -> bool:
     """Whether the units of a style are really questions, judged by all of them on the page."""
     units = [unit for _, each in found for unit in each]
     titles = [unit.title for unit in units]
-    if sum(wording.is_part(title) or _leads_in(style, title) for title in titles) * 2 >= len(titles):
+    if sum(WORDING.is_part(title) or _leads_in(style, title) for title in titles) * 2 >= len(titles):
         return False
-    hosted = fmean(wording.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
+    hosted = fmean(WORDING.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
     if style == "table" or (style in CERTAIN and len(units) > (len(found) if hosted >= 0.5 else 1)):
         return True
     answered = fmean(unit.answered for unit in units) >= 0.7
-    asked = fmean(wording.likeness(title) for title in titles)
+    asked = fmean(WORDING.likeness(title) for title in titles)
     if (
         style in {"details", "strong"}
         and asked == 1
-        and all(_replaces_no_question(host, wording) for host, _ in found)
+        and all(_replaces_no_question(host) for host, _ in found)
     ):
         return True
     if len(units) < 2 or not answered or hosted >= 0.6:
@@ -106,9 +106,9 @@ def _leads_in(style: str, title: str) -> bool:
     return style == "strong" and title.endswith((":", "："))
 
 
-def _replaces_no_question(host: Host, wording: Wording) -> bool:
+def _replaces_no_question(host: Host) -> bool:
     """Whether a single box may be a question: above a section's headings, or if its title is empty or such as FAQ."""
-    return host.end < host.section.end or not _title(host) or _title(host) in wording.sections
+    return host.end < host.section.end or not _title(host) or _title(host) in WORDING.sections
 
 
 def _title(host: Host) -> str:
@@ -147,15 +147,15 @@ class PageQuestion:
     written: str
 
 
-def find_questions(page: MarkdownPage, wording: Wording) -> tuple[PageQuestion, ...]:
+def find_questions(page: MarkdownPage) -> tuple[PageQuestion, ...]:
     """Find the questions of a page, in order."""
     parsed = parse_page(page.text)
     root = outline(parsed.blocks, len(page.lines))
-    parts = _question_sections(page, root, wording)
-    if parts == (root,) and (whole := _whole_page(page, root, wording)):
+    parts = _question_sections(page, root)
+    if parts == (root,) and (whole := _whole_page(page, root)):
         return (whole,)
-    found = tuple(each for part in parts for each in _questions_of(part, wording))
-    return _undivided_page(page, root, found, wording)
+    found = tuple(each for part in parts for each in _questions_of(part))
+    return _undivided_page(page, root, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +168,10 @@ class LeftOut:
     outside: bool
 
 
-def find_left_out(
-    page: MarkdownPage, questions: Sequence[PageQuestion], wording: Wording
-) -> Iterator[LeftOut]:
+def find_left_out(page: MarkdownPage, questions: Sequence[PageQuestion]) -> Iterator[LeftOut]:
     """Yield what the questions of a page leave out, but for repetitions of them and tables of contents."""
     root = outline(parse_page(page.text).blocks, len(page.lines))
-    parts = _question_sections(page, root, wording)
+    parts = _question_sections(page, root)
     titles = {question.written for question in questions}
     for section in root.walk():
         taken = any(each.first < section.end and section.first < each.end for each in questions)
@@ -191,35 +189,33 @@ def _has_text(blocks: Sequence[SourceBlock]) -> bool:
     )
 
 
-def _questions_of(root: HeadedSection, wording: Wording) -> tuple[PageQuestion, ...]:
-    scores = score_ranks(root, wording)
-    hosts = tuple(find_hosts(root, (), scores, wording))
-    inner = inner_units(hosts, wording)
-    found = [
-        each for at, host in enumerate(hosts) for each in _questions_of_host(host, inner.get(at, ()), wording)
-    ]
-    return tuple(_drop_strays(found, hosts, wording))
+def _questions_of(root: HeadedSection) -> tuple[PageQuestion, ...]:
+    scores = score_ranks(root)
+    hosts = tuple(find_hosts(root, (), scores))
+    inner = inner_units(hosts)
+    found = [each for at, host in enumerate(hosts) for each in _questions_of_host(host, inner.get(at, ()))]
+    return tuple(_drop_strays(found, hosts))
 
 
-def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> PageQuestion | None:
+def _whole_page(page: MarkdownPage, root: HeadedSection) -> PageQuestion | None:
     """Return the question if the page is a single one with a divided answer; its title may be in front matter."""
     top = root.children[0] if len(root.children) == 1 else None
-    if page.titled and any(wording.is_part(each.title) for each in root.children):
+    if page.titled and any(WORDING.is_part(each.title) for each in root.children):
         top = replace(root, title=page.title, first=-1)
-    if top is None or not top.children or wording.surrounds(top.title):
+    if top is None or not top.children or WORDING.surrounds(top.title):
         return None
     titles = [child.title for child in top.children]
-    named = sum(wording.is_part(title) for title in titles)
-    asked = fmean(wording.likeness(title) for title in titles)
-    if named * 2 < len(titles) and not (wording.likeness(top.title) == 1 and asked < 0.5):
+    named = sum(WORDING.is_part(title) for title in titles)
+    asked = fmean(WORDING.likeness(title) for title in titles)
+    if named * 2 < len(titles) and not (WORDING.likeness(top.title) == 1 and asked < 0.5):
         return None
-    keys = {wording.part(title) for title in titles}
+    keys = {WORDING.part(title) for title in titles}
     style = "problem" if "fix" in keys and keys & {"symptom", "cause"} else "page"
-    return _page_question(top, style, wording)
+    return _page_question(top, style)
 
 
 def _undivided_page(
-    page: MarkdownPage, root: HeadedSection, found: tuple[PageQuestion, ...], wording: Wording
+    page: MarkdownPage, root: HeadedSection, found: tuple[PageQuestion, ...]
 ) -> tuple[PageQuestion, ...]:
     """Return `found`, or the question that a page without headings below its title is; the title may be in front
     matter."""
@@ -228,27 +224,25 @@ def _undivided_page(
         top = replace(root, title=page.title, first=-1)
     elif len(root.children) == 1 and [each.style for each in found] == ["heading"]:
         top = root.children[0]
-    likeness = wording.likeness(top.title)
-    if not top.title or top.children or wording.surrounds(top.title) or wording.holds_questions(top.title):
+    likeness = WORDING.likeness(top.title)
+    if not top.title or top.children or WORDING.surrounds(top.title) or WORDING.holds_questions(top.title):
         return found
     if (found and found[0].style != "heading") or not _has_text(top.own) or _leads_elsewhere(top, likeness):
         return found
-    return (_page_question(top, "undivided", wording),)
+    return (_page_question(top, "undivided"),)
 
 
-def _page_question(top: HeadedSection, style: str, wording: Wording) -> PageQuestion:
-    title = wording.without_mark(top.title)
+def _page_question(top: HeadedSection, style: str) -> PageQuestion:
+    title = WORDING.without_mark(top.title)
     first = max(top.first, 0)
     return PageQuestion(title, top.anchor, first, top.first + 1, top.end, (), style, "", top.title)
 
 
-def _question_sections(
-    page: MarkdownPage, root: HeadedSection, wording: Wording
-) -> tuple[HeadedSection, ...]:
+def _question_sections(page: MarkdownPage, root: HeadedSection) -> tuple[HeadedSection, ...]:
     """Return the FAQ sections of a page about something else; otherwise the whole page."""
     names = [page.title, page.path.stem, *(each.title for each in root.children if len(root.children) == 1)]
-    found = [each for each in root.walk() if each.rank and wording.holds_questions(each.title)]
-    if not found or any(map(wording.holds_questions, names)):
+    found = [each for each in root.walk() if each.rank and WORDING.holds_questions(each.title)]
+    if not found or any(map(WORDING.holds_questions, names)):
         return (root,)
     inside = [
         each for each in found if not any(other is not each and each in other.walk() for other in found)
@@ -256,47 +250,45 @@ def _question_sections(
     spans = [range(each.first, each.end) for each in inside]
     leaves = [each for each in root.walk() if each.title and not each.children]
     others = [each.title for each in leaves if not any(each.first in span for span in spans)]
-    asked = [wording.likeness(title) == 1 for title in others]
+    asked = [WORDING.likeness(title) == 1 for title in others]
     if not others or sum(asked) > 0.5 * len(asked):
         return (root,)
     return tuple(replace(each, title="", rank=None) for each in inside)
 
 
-def _questions_of_host(host: Host, units: Units, wording: Wording) -> Iterator[PageQuestion]:
+def _questions_of_host(host: Host, units: Units) -> Iterator[PageQuestion]:
     section = host.section
-    if not units and section.title and (host.end == section.end or _answers_too(host, wording)):
+    if not units and section.title and (host.end == section.end or _answers_too(host)):
         units = (heading_unit(section),)
     categories = host.path[:-1] if units and units[0].style == "heading" else host.path
     ends = [unit.first for unit in units[1:]] + [host.end]
     for unit, end in zip(units, ends, strict=bool(units)):
-        title = wording.without_mark(unit.title)
+        title = WORDING.without_mark(unit.title)
         yield PageQuestion(
             title, unit.anchor, unit.first, unit.body, end, categories, unit.style, unit.lead, unit.title
         )
 
 
-def _answers_too(host: Host, wording: Wording) -> bool:
+def _answers_too(host: Host) -> bool:
     """Whether a heading above other questions is one itself, with an answer in front of them."""
     title = host.section.title
-    return wording.likeness(title) == 1 and title.rstrip()[-1] in "?？" and weight(host.section.own) >= SHORT
+    return WORDING.likeness(title) == 1 and title.rstrip()[-1] in "?？" and weight(host.section.own) >= SHORT
 
 
-def _drop_strays(
-    found: Sequence[PageQuestion], hosts: Sequence[Host], wording: Wording
-) -> Iterator[PageQuestion]:
+def _drop_strays(found: Sequence[PageQuestion], hosts: Sequence[Host]) -> Iterator[PageQuestion]:
     """Skip surrounding material: links, introductions, and unmarked headings on a page that marks its questions."""
     headed = {host.section.first: host.section for host in hosts}
-    marked = [each for each in found if _is_marked(each, headed, wording)]
+    marked = [each for each in found if _is_marked(each, headed)]
     ranks = {(section.rank, each.categories) for each in marked if (section := headed.get(each.first))}
-    counts = [wording.count(each.written) for each in marked if each.style == "heading"]
+    counts = [WORDING.count(each.written) for each in marked if each.style == "heading"]
     follows = all(count in {1, before + 1} for before, count in pairwise((0, *counts)))
     counted = 3 <= len(counts) == len(marked) and follows
     marks = len(marked) >= 3 and (counted or len(marked) >= 0.6 * len(found))
     starts = {each.first for each in marked}
-    for question in _merge_parts(found, starts if counted else None, wording):
+    for question in _merge_parts(found, starts if counted else None):
         if question.style == "heading" and question.first not in starts:
-            likeness = wording.likeness(question.title)
-            around = wording.surrounds(question.title) or fold_title(question.title) in wording.sections
+            likeness = WORDING.likeness(question.title)
+            around = WORDING.surrounds(question.title) or fold_title(question.title) in WORDING.sections
             section = headed[question.first]
             odd = marks and likeness < 1 and (section.rank, question.categories) not in ranks
             if counted or around or odd or _leads_elsewhere(section, likeness):
@@ -314,28 +306,26 @@ def _leads_elsewhere(section: HeadedSection, likeness: float) -> bool:
     return (section.linked and weight(section.own) < SHORT) or (listed and likeness < ASKING)
 
 
-def _merge_parts(
-    found: Sequence[PageQuestion], counted: Set[int] | None, wording: Wording
-) -> Sequence[PageQuestion]:
+def _merge_parts(found: Sequence[PageQuestion], counted: Set[int] | None) -> Sequence[PageQuestion]:
     """Merge into the question above: headings titled like a part of an answer, bold lines that end with a colon and,
     if questions are numbered (on lines `counted`), everything else in the same section. A heading right below a box
     with its title takes the place of the box."""
     kept: list[PageQuestion] = []
     for question in found:
-        part = wording.is_part(question.title) and not wording.surrounds(question.title)
+        part = WORDING.is_part(question.title) and not WORDING.surrounds(question.title)
         if kept and counted is not None and question.first not in counted:
             part = kept[-1].categories == question.categories
         led = _leads_in(question.style, question.title)
         if kept and question.written == kept[-1].written and question.first <= kept[-1].body + 2:
             kept[-1] = question
-        elif kept and ((question.style == "heading" and part) or (led and wording.asks(kept[-1].title))):
+        elif kept and ((question.style == "heading" and part) or (led and WORDING.asks(kept[-1].title))):
             kept[-1] = replace(kept[-1], end=question.end)
         else:
             kept.append(question)
     return kept
 
 
-def _is_marked(question: PageQuestion, headed: Mapping[int, HeadedSection], wording: Wording) -> bool:
+def _is_marked(question: PageQuestion, headed: Mapping[int, HeadedSection]) -> bool:
     section = headed.get(question.first)
     title = section.title if section else ""
-    return question.style == "marked" or wording.marked(title) or wording.label.match(title) is not None
+    return question.style == "marked" or WORDING.marked(title) or WORDING.label.match(title) is not None

@@ -22,7 +22,7 @@ from jieda.importing.page import (
     read_text,
 )
 from jieda.importing.restructured import EXTRA_MISSING
-from jieda.importing.wording import Wording
+from jieda.importing.wording import WORDING
 
 try:
     from babel.messages import pofile as babel_pofile
@@ -58,11 +58,11 @@ def translate(text: str, catalogue: Mapping[str, str]) -> str:
     return "\n".join(out)
 
 
-def _catalogue_pages(path: Path, wording: Wording) -> tuple[str, str]:
+def _catalogue_pages(path: Path) -> tuple[str, str]:
     """Return both pages of a catalogue without a source page, as Markdown; questions become headings."""
     source = translated = ""
     for original, translation in _messages(path):
-        is_question = wording.marked(original) or (wording.asks(original) and len(original) < 200)
+        is_question = WORDING.marked(original) or (WORDING.asks(original) and len(original) < 200)
         heading = "## " if is_question else ""
         source += f"{heading}{original}\n\n"
         translated += f"{heading}{translation or original}\n\n"
@@ -164,12 +164,10 @@ def page_keys(pages: Sequence[Mapping[Language, PageFile]]) -> list[str]:
     return keys
 
 
-def read_pair(
-    files: Mapping[Language, PageFile], key: str, given: ImportSources, wording: Wording
-) -> PagePair:
+def read_pair(files: Mapping[Language, PageFile], key: str, given: ImportSources) -> PagePair:
     """Read the pages of one group of files, identified by `key`. Raises ImportingError."""
     first = _first(files)
-    pages = _read(files, wording)
+    pages = _read(files)
     bases = {lang: given.addresses.get(lang, "") for lang in pages}
     addresses = {lang: _address(base, files.get(lang, first)) for lang, base in bases.items() if base}
     return PagePair(key, pages, addresses)
@@ -179,16 +177,16 @@ def _first(files: Mapping[Language, PageFile]) -> PageFile:
     return files.get(Language.EN) or files[Language.ZH]
 
 
-def is_named_for_questions(file: PageFile, wording: Wording) -> bool:
+def is_named_for_questions(file: PageFile) -> bool:
     """Whether a file or a folder that it is in, up to the given one, is named for questions; True for every file that
     was given explicitly."""
     stem = _SUFFIX.sub("", file.path.stem).casefold()
-    named = "faq" in stem or bool(set(re.split(r"[-_. ]+", stem)) & wording.page_names)
+    named = "faq" in stem or bool(set(re.split(r"[-_. ]+", stem)) & WORDING.page_names)
     folders = file.path.resolve().parts[:-1][-len(Path(file.below).parts) :]
-    return not file.below or named or any(map(wording.holds_questions, folders))
+    return not file.below or named or any(map(WORDING.holds_questions, folders))
 
 
-def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language, MarkdownPage]:
+def _read(files: Mapping[Language, PageFile]) -> dict[Language, MarkdownPage]:
     """Read pages by language; a catalogue translates its source page, or gives both pages."""
     pages: dict[Language, MarkdownPage] = {}
     for lang, file in files.items():
@@ -199,7 +197,7 @@ def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language
             catalogue = {original: said for original, said in _messages(file.path) if said}
             pages[lang] = page_of(source.path, translate(read_text(source.path), catalogue), lang)
         else:
-            original, translated = _catalogue_pages(file.path, wording)
+            original, translated = _catalogue_pages(file.path)
             pages[lang.other] = make_page(file.path, original, lang.other)
             pages[lang] = make_page(file.path, translated, lang)
     return pages

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from jieda.content.markdown.body import SourceBlock
 from jieda.importing.outline import PICTURES, TAG, anchor_of, is_noise, plain
-from jieda.importing.wording import Wording, fold_title
+from jieda.importing.wording import WORDING, fold_title
 
 MAX_TITLE_CHARS = 300
 
@@ -50,10 +50,10 @@ class Unit:
     style: str = ""
 
 
-Finder = Callable[[Sequence[SourceBlock], Wording], Iterator[Unit]]
+Finder = Callable[[Sequence[SourceBlock]], Iterator[Unit]]
 
 
-def _details(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]:
+def _details(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     depth = 0
     for block in blocks:
         if block.kind not in {"html_block", "paragraph"}:
@@ -77,44 +77,44 @@ def _behind(block: SourceBlock, offset: int) -> tuple[int, str]:
     return block.first + block.content.count("\n", 0, offset) + 1, rest
 
 
-def _marked_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
+def _marked_lines(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     """Find lines that start with `Q:` or `问：`, in paragraphs and at the start of list items."""
     for block in _paragraphs(blocks):
         lines = block.content.split("\n")
         for offset, written in enumerate(lines):
             line = TAG.sub("", written).strip() if "<" in written else written
-            if wording.marked(line) and not wording.answer_mark.match(wording.without_mark(line)):
-                title, rest = _until_answer(line, wording)
+            if WORDING.marked(line) and not WORDING.answer_mark.match(WORDING.without_mark(line)):
+                title, rest = _until_answer(line)
                 first = block.first + offset
                 yield Unit(plain(title), first, first + 1, answered=True, lead=rest)
 
 
-def _strong_starts(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
+def _strong_starts(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     """Find paragraphs that start with bold text that is a line of its own or a question; anchors may precede it.
     If every paragraph is bold text, a dash and more, and at least half are problems, all of them count."""
     paragraphs = [block for block in blocks if block.kind == "paragraph"]
     dashed = [each for block in paragraphs if (each := _DASHED.match(block.content))]
-    problems = sum(wording.troubled(each["title"]) for each in dashed)
+    problems = sum(WORDING.troubled(each["title"]) for each in dashed)
     for block in paragraphs:
-        yield from _strong(block, wording, dashed=1 < len(dashed) == len(paragraphs) <= 2 * problems)
+        yield from _strong(block, dashed=1 < len(dashed) == len(paragraphs) <= 2 * problems)
 
 
-def _strong(block: SourceBlock, wording: Wording, *, dashed: bool) -> Iterator[Unit]:
+def _strong(block: SourceBlock, *, dashed: bool) -> Iterator[Unit]:
     before = _BEFORE_STRONG.match(block.content)
     content = _SLANTED.sub(r"**\1**", block.content.strip())
     match = _STRONG.match(content, before.end() if before else 0)
-    if not match or len(match["title"]) > MAX_TITLE_CHARS or wording.answer_mark.match(block.content):
+    if not match or len(match["title"]) > MAX_TITLE_CHARS or WORDING.answer_mark.match(block.content):
         return
     rest = match["rest"].strip(" :：。.")
     own_line = not rest or match["rest"].lstrip(" :：").startswith("\n")
-    if own_line or dashed or (wording.asks(match["title"]) and match["title"].rstrip()[-1] in "?？"):
+    if own_line or dashed or (WORDING.asks(match["title"]) and match["title"].rstrip()[-1] in "?？"):
         lead = "" if own_line else match["rest"].lstrip(" -–—").partition("\n")[0]
         anchor = anchor_of(block.content)
         body = block.first + block.content.count("\n", 0, match.start()) + 1
         yield Unit(plain(match["title"]), block.first, body, answered=True, anchor=anchor, lead=lead)
 
 
-def _items(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
+def _items(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     """Find items of lists of one kind, by first paragraph; the answer is in the item or between the lists."""
     kind = next((each.kind for each in blocks if "list" in each.kind), "")
     for index, block in enumerate(blocks):
@@ -125,17 +125,17 @@ def _items(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
         outside = following is not None and following.kind != kind
         for item in items:
             if item.children and item.children[0].kind == "paragraph":
-                yield _item(item, wording, last=item is items[-1] and outside)
+                yield _item(item, last=item is items[-1] and outside)
 
 
-def _item(item: SourceBlock, wording: Wording, *, last: bool) -> Unit:
+def _item(item: SourceBlock, *, last: bool) -> Unit:
     paragraph = item.children[0]
     content = paragraph.content.strip()
     strong = _STRONG.match(content)
     if strong and (not strong["rest"].strip(" :：") or strong["rest"].lstrip(" :：").startswith("\n")):
         title, rest = strong["title"], strong["rest"].strip(" :：")
         lead = ""
-    elif strong and wording.asks(strong["title"]):
+    elif strong and WORDING.asks(strong["title"]):
         title, rest = strong["title"], strong["rest"]
         lead = rest.partition("\n")[0]
     else:
@@ -146,7 +146,7 @@ def _item(item: SourceBlock, wording: Wording, *, last: bool) -> Unit:
     return Unit(plain(title), item.first, paragraph.first + 1, answered, anchor_of(content), lead)
 
 
-def _definitions(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]:
+def _definitions(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     """Find terms of definition lists: a line above one that starts with a colon, and `<dt>`."""
     for block in blocks:
         if block.kind == "paragraph":
@@ -160,14 +160,14 @@ def _definitions(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[U
                 yield Unit(plain(match["title"]), first, body, answered=True, lead=lead)
 
 
-def _rows(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
+def _rows(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     """Find rows of tables that have a question column and an answer column, by their headers."""
     for block in blocks:
         if block.kind != "table" or len(block.children) < 2:
             continue
         heads = [plain(cell.content) for cell in block.children[0].children[0].children]
         folded = tuple(map(fold_title, heads))
-        asked = _question_column(folded, wording)
+        asked = _question_column(folded)
         if asked is None:
             continue
         for row in block.children[1].children:
@@ -182,23 +182,23 @@ def _rows(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
             yield Unit(plain(cells[asked]), row.first, row.end, bool(answer), anchor, answer)
 
 
-def _question_column(heads: tuple[str, ...], wording: Wording) -> int | None:
+def _question_column(heads: tuple[str, ...]) -> int | None:
     """Return the column with questions, or else with codes of errors if another says what to do; None if none has."""
-    asked = next((at for at, head in enumerate(heads) if head in wording.question_columns), None)
-    if asked is not None and set(heads[:asked] + heads[asked + 1 :]) & wording.answer_columns:
+    asked = next((at for at, head in enumerate(heads) if head in WORDING.question_columns), None)
+    if asked is not None and set(heads[:asked] + heads[asked + 1 :]) & WORDING.answer_columns:
         return asked
-    coded = next((at for at, head in enumerate(heads) if head in wording.code_columns), None)
-    return coded if any(wording.part(head) == "fix" for head in heads) else None
+    coded = next((at for at, head in enumerate(heads) if head in WORDING.code_columns), None)
+    return coded if any(WORDING.part(head) == "fix" for head in heads) else None
 
 
-def _numbered_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
+def _numbered_lines(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     """Find numbered lines that ask something and are not lists in Markdown, such as `1、如何…？`.
 
     A line right above another numbered line has no answer: lists of links to tutorials look like that."""
     for block in blocks:
         lines = block.content.split("\n") if block.kind == "paragraph" else []
         for offset, line in enumerate(lines):
-            if _NUMBERED.match(line) and wording.asks(line) and len(line) <= MAX_TITLE_CHARS:
+            if _NUMBERED.match(line) and WORDING.asks(line) and len(line) <= MAX_TITLE_CHARS:
                 first = block.first + offset
                 answered = not any(map(_NUMBERED.match, lines[offset + 1 : offset + 2]))
                 yield Unit(plain(line), first, first + 1, answered)
@@ -210,14 +210,14 @@ def _paragraphs(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
         yield from (block,) if block.kind == "paragraph" else _paragraphs(block.children)
 
 
-def _until_answer(line: str, wording: Wording) -> tuple[str, str]:
+def _until_answer(line: str) -> tuple[str, str]:
     """Split a marked line into question and answer, if it has both: `Q: … A: …`, `**Q: …?** …`."""
     strong = _STRONG.match(line.strip())
-    only_mark = strong and wording.question_mark.fullmatch(f"{strong['title'].rstrip(' .:：')}:")
+    only_mark = strong and WORDING.question_mark.fullmatch(f"{strong['title'].rstrip(' .:：')}:")
     if strong and strong["rest"].strip(" :：") and not only_mark:
         return strong["title"], strong["rest"].strip()
     for match in re.finditer(r"[?？]\s*", line):
-        if wording.answer_mark.match(line[match.end() :]):
+        if WORDING.answer_mark.match(line[match.end() :]):
             return line[: match.end()], line[match.end() :]
     return line, ""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from jieda.errors import LoadingError
 from jieda.importing.outline import fence_after
-from jieda.importing.wording import Wording
+from jieda.importing.wording import WORDING
 
 MAX_BYTES = 256 << 20
 MAX_TEXT = 256 << 10
@@ -70,7 +70,7 @@ class Thread:
 
     def duplicates(self) -> Iterator[str]:
         """Yield the numbers of threads that its text or comments call duplicates."""
-        same = Wording.load().same_thread
+        same = WORDING.same_thread
         for text in (self.text, *(each.text for each in self.comments)):
             for line in text.splitlines():
                 if same.search(line):
@@ -187,13 +187,12 @@ def _within(given: object, *names: str) -> object:
 def solution(thread: Thread) -> Comment | None:
     """Return the comment that solved a thread: the last one with a phrase of success, or, if that is only a short
     thanks, the previous comment of somebody else."""
-    wording = Wording.load()
     found: Comment | None = None
     for place, each in enumerate(thread.comments):
         said = "\n".join(line for line, inside in _divided(each.text) if not inside).strip()
-        if wording.unsolved.search(said) or not wording.solved.search(said):
+        if WORDING.unsolved.search(said) or not WORDING.solved.search(said):
             continue
         before: Sequence[Comment] = [one for one in thread.comments[:place] if one.author != each.author]
-        is_bare = len(said) < wording.bare_thanks and not REFERENCE.search(said)
+        is_bare = len(said) < WORDING.bare_thanks and not REFERENCE.search(said)
         found = before[-1] if is_bare and before else each
     return found

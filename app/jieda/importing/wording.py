@@ -4,11 +4,8 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
-
-FILE = Path(__file__).with_name("wording.toml")
 
 _ENGLISH_WORD = re.compile(r"[a-z][a-z0-9']*")
 _ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Failure|Fault|Warning)\b|\b(?:SIG[A-Z]{2,5}|E[A-Z]{4,})\b")
@@ -48,11 +45,6 @@ class Wording:
         self.solved, self.unsolved = _phrases(thread["solved"]), _phrases(thread["open"])
         self.same_thread = _phrases(thread["same"])
         self.bare_thanks: int = thread["bare_thanks"]
-
-    @classmethod
-    @cache
-    def load(cls) -> "Wording":
-        return cls(tomllib.loads(FILE.read_text(encoding="utf-8")))
 
     def marked(self, title: str) -> bool:
         """Whether the text is marked as a question: `Q:`, `Q12.`, `问：`."""
@@ -149,3 +141,6 @@ def _mark(text: str) -> re.Pattern[str]:
         rf"|(?:{names})[\s*_]*(?:[#.]?\d{{1,3}})?[\s*_]*[:：.、](?=\D|$)"
         rf"|(?:{names})\s?\d{{1,3}}\s)[\s*_]*"
     )
+
+
+WORDING = Wording(tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8")))
