@@ -66,7 +66,7 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
     )
     app.state.site = site
     # Routes are tried in order, and most requests go to the API.
-    add_api_routes(app)
+    add_api_routes(app, site.translations.translator(Language.EN))
     app.router.routes += machine_routes(settings)
     app.router.routes += (*PAGE_ROUTES, *guard_routes(settings, MAINTAINER_ROUTES))
     return app

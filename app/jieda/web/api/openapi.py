@@ -43,13 +43,6 @@ ABOUT = """Answers to errors and questions, in English and Chinese. Lists are `{
 `generation` 表示回答取自哪一版内容；每个 GET 都支持 HEAD 和 If-None-Match，\
 出错一律返回 `application/problem+json`。接口不认识的参数会被拒绝（422）。
 """
-TAGS: Mapping[str, tuple[str, ...]] = {
-    "Find": ("search", "suggest", "diagnose", "diagnose_text", "report_outcome"),
-    "Read": ("list_entries", "get_entry", "get_entry_markdown"),
-    "Tags": ("list_frameworks", "list_kinds", "list_topics", "list_error_types"),
-    "Content": ("list_problems", "list_translations", "reload"),
-}
-"""Operations by purpose."""
 
 
 def _header(description: str, type_: str = "string") -> Json:
@@ -125,7 +118,6 @@ def drop_prefixes(document: Json) -> Json:
 
 def complete_operation(operation: Json, route: ApiRoute, example: Json) -> None:
     """Add to an operation what FastAPI cannot know."""
-    operation["tags"] = [tag for tag, names in TAGS.items() if route.operation in names]
     responses: Json = operation["responses"]
     responses.pop("422", None)
     content: Json = responses["200"].setdefault("content", {})

@@ -36,13 +36,13 @@ from jieda.web.api.parameters import DiagnoseBody, OutcomeBody, bad_parameters
 
 @dataclass(frozen=True, slots=True)
 class ApiRoute:
-    """One row of the table. `answer` is the type of a JSON response, or the media type of any other; `refusals` are the
-    error statuses of the route, `body` is the model of what is sent."""
+    """One row of the table. `tag` is its purpose, `answer` the type of a JSON response or the media type of any other,
+    `refusals` are the error statuses, `body` is the model of what is sent."""
 
+    tag: str
     method: str
     path: str
     handler: ApiHandler
-    summary: str
     answer: Any
     refusals: tuple[int, ...] = (400, 422)
     body: type[BaseModel] | None = None
@@ -63,47 +63,23 @@ LOG = (400, 408, 413, 415, 422, 503)
 OUTCOME = (400, 403, 404, 408, 413, 422)
 RELOAD = (400, 401, 403, 409, 422)
 TAG_LISTS = dict.fromkeys(paths.API_TAGS, schemas.TagList) | {"framework": schemas.FrameworkList}
+FIND, READ, LISTS, CONTENT = "Find", "Read", "Tags", "Content"
 ROUTES: tuple[ApiRoute, ...] = (
-    ApiRoute("GET", paths.API_SEARCH, search, "Search", schemas.SearchResult, SEARCH),
-    ApiRoute("GET", paths.API_SUGGEST, suggest, "Complete", tuple[schemas.ApiCompletion, ...]),
-    ApiRoute("GET", paths.API_ENTRIES, list_entries, "List entries", schemas.SummaryList),
-    ApiRoute(
-        "GET",
-        paths.API_ENTRY_MARKDOWN,
-        get_entry_markdown,
-        "Read an entry's Markdown",
-        MARKDOWN,
-        UNKNOWN_ENTRY,
-    ),
-    ApiRoute("GET", paths.API_ENTRY, get_entry, "Read an entry", schemas.ApiEntry, UNKNOWN_ENTRY),
-    ApiRoute("POST", paths.API_DIAGNOSE, diagnose, "Diagnose a log", schemas.ApiDiagnosis, LOG, DiagnoseBody),
-    ApiRoute(
-        "POST", paths.API_DIAGNOSE_TEXT, diagnose_text, "Diagnose a log, as text", TEXT, LOG, DiagnoseBody
-    ),
-    ApiRoute(
-        "POST",
-        paths.API_OUTCOMES,
-        report_outcome,
-        "Say whether an entry helped",
-        schemas.Reported,
-        OUTCOME,
-        OutcomeBody,
-    ),
+    ApiRoute(FIND, "GET", paths.API_SEARCH, search, schemas.SearchResult, SEARCH),
+    ApiRoute(FIND, "GET", paths.API_SUGGEST, suggest, tuple[schemas.ApiCompletion, ...]),
+    ApiRoute(READ, "GET", paths.API_ENTRIES, list_entries, schemas.SummaryList),
+    ApiRoute(READ, "GET", paths.API_ENTRY_MARKDOWN, get_entry_markdown, MARKDOWN, UNKNOWN_ENTRY),
+    ApiRoute(READ, "GET", paths.API_ENTRY, get_entry, schemas.ApiEntry, UNKNOWN_ENTRY),
+    ApiRoute(FIND, "POST", paths.API_DIAGNOSE, diagnose, schemas.ApiDiagnosis, LOG, DiagnoseBody),
+    ApiRoute(FIND, "POST", paths.API_DIAGNOSE_TEXT, diagnose_text, TEXT, LOG, DiagnoseBody),
+    ApiRoute(FIND, "POST", paths.API_OUTCOMES, report_outcome, schemas.Reported, OUTCOME, OutcomeBody),
     *(
-        ApiRoute(
-            "GET", paths.API_TAGS[facet], tag_list(facet, model), f"List {facet.replace('_', ' ')}s", model
-        )
+        ApiRoute(LISTS, "GET", paths.API_TAGS[facet], tag_list(facet, model), model)
         for facet, model in TAG_LISTS.items()
     ),
-    ApiRoute("GET", paths.API_PROBLEMS, list_problems, "List content problems", schemas.ContentProblemList),
-    ApiRoute(
-        "GET",
-        paths.API_TRANSLATIONS,
-        list_translations,
-        "List the state of translations",
-        schemas.TranslationList,
-    ),
-    ApiRoute("POST", paths.API_RELOAD, reload, "Reload the content", schemas.Reloaded, RELOAD),
+    ApiRoute(CONTENT, "GET", paths.API_PROBLEMS, list_problems, schemas.ContentProblemList),
+    ApiRoute(CONTENT, "GET", paths.API_TRANSLATIONS, list_translations, schemas.TranslationList),
+    ApiRoute(CONTENT, "POST", paths.API_RELOAD, reload, schemas.Reloaded, RELOAD),
 )
 
 
@@ -141,15 +117,16 @@ def _read(model: type[BaseModel], lists: frozenset[str], given: QueryParams) -> 
         raise bad_parameters(error, model) from None
 
 
-def add_api_routes(app: FastAPI) -> None:
-    """Add `ROUTES` to an application, with their documentation."""
+def add_api_routes(app: FastAPI, t: Callable[..., str]) -> None:
+    """Add `ROUTES` to an application, with their documentation; `t` translates into English."""
     for route in ROUTES:
         app.router.add_api_route(
             route.path,
             route.handler,
             methods=[route.method],
             operation_id=route.operation,
-            summary=route.summary,
+            summary=t(f"docs.route.{route.operation}"),
+            tags=[route.tag],
             response_model=None if route.text else route.answer,
             response_class=PlainTextResponse if route.text else JSONResponse,
             route_class_override=QuickRoute,

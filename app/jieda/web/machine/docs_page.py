@@ -6,7 +6,6 @@ reader opens Swagger UI, the page lists the routes.
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from shlex import quote
 
 from starlette.requests import Request
@@ -42,7 +41,7 @@ async def docs(request: Request) -> Response:
         head,
         # Each after its description.
         commands=tuple(_example_commands(context)),
-        routes=tuple(replace(each, summary=context.t(f"docs.route.{each.operation}")) for each in ROUTES),
+        routes=ROUTES,
         openapi=urls.openapi(),
         bundle=urls.docs("swagger-ui-bundle.js"),
         start=urls.static("docs.js"),
