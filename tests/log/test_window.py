@@ -47,7 +47,7 @@ def test_lines_keep_their_numbers_and_the_first_root_failure_is_read_wherever_it
     for place, line in enumerate(read, 1):
         assert line == lines[found.line(place) - 1] or line in GAP
     assert not any(part.in_part for part in found.parts)
-    assert sum(last - first + 1 for first, last, _ in found.parts) in {len(read) - len(GAP), len(read), 0}
+    assert sum(part.last - part.first + 1 for part in found.parts) in {len(read) - len(GAP), len(read), 0}
     assert bool(found.parts) is (len(text.encode()) > LIMIT)
 
 

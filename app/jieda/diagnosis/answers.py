@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from jieda.entry import Edition, Entry
-from jieda.log.lines import LinesRead
+from jieda.log.lines import LineRange
 from jieda.log.traceback import NO_LAYOUT, LogLayout
 
 
@@ -131,7 +131,7 @@ class Diagnosis:
     query: str
     asks: tuple[str, ...] = ()
     """Frameworks whose entries fit equally well: ask the user which one is meant before any fix."""
-    parts: tuple[LinesRead, ...] = ()
+    parts: tuple[LineRange, ...] = ()
     """The parts read of a long log; empty if all of it was read."""
     layout: LogLayout = NO_LAYOUT
     """Layout of the text read; empty if its line numbers differ from those of the log."""

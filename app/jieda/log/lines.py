@@ -253,13 +253,14 @@ MOST_SHAPES = 20_000
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 
 
-class LinesRead(NamedTuple):
-    """The first and the last line of a part that was read of a log, counted from 1 in the whole log. `in_part`: the
-    first or the last one is so long that only a part of it was read."""
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """A range of lines in a log, counted from 1; `last` is inclusive."""
 
     first: int
     last: int
     in_part: bool = False
+    """The first or the last one is so long that only a part of it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,15 +268,15 @@ class LogExtract:
     """The text read of a log. `parts` are empty if nothing was left out."""
 
     text: str
-    parts: tuple[LinesRead, ...] = ()
+    parts: tuple[LineRange, ...] = ()
 
     def line(self, number: int) -> int:
         """Map a line of the text to its line of the log."""
-        for first, last, _ in self.parts:
-            if number <= last - first + 1:
-                return first + max(0, number - 1)
-            number -= last - first + 1 + len(GAP)
-        return self.parts[-1][1] if self.parts else number
+        for part in self.parts:
+            if number <= part.last - part.first + 1:
+                return part.first + max(0, number - 1)
+            number -= part.last - part.first + 1 + len(GAP)
+        return self.parts[-1].last if self.parts else number
 
 
 class LogWindow:
@@ -324,10 +325,10 @@ class LogWindow:
         room = self._limit // 8 + len("\n".join(("", *GAP, "")))
         self._cut(least if self._failure is None else least + room)
         end = self._held.rstrip(b"\n")
-        tail = LinesRead(self._lines_gone + 1, self._lines_gone + 1 + end.count(b"\n"), self._broken)
+        tail = LineRange(self._lines_gone + 1, self._lines_gone + 1 + end.count(b"\n"), self._broken)
         if not self._head:
             return LogExtract(end.decode("utf-8", "replace"), (tail,))
-        head = LinesRead(self._head_line, self._head_line + self._head.count(b"\n"), self._head_broken)
+        head = LineRange(self._head_line, self._head_line + self._head.count(b"\n"), self._head_broken)
         gap = "\n".join(("", *GAP, ""))
         text = self._head.decode("utf-8", "replace") + gap + end.decode("utf-8", "replace")
         return LogExtract(text, (head, tail))

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from jieda.content.authoring.edition_text import code_block
 from jieda.diagnosis.answers import Diagnosis, Match, Near, Verdict
-from jieda.log.lines import LinesRead
-from jieda.presentation.schemas import LineRange
+from jieda.log.lines import LineRange
 from jieda.presentation.urls import link_pages
 
 Translate = Callable[..., str]
@@ -44,12 +43,12 @@ def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], p
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-def read_ranges(parts: Iterable[LinesRead | LineRange], t: Translate) -> str:
+def read_ranges(parts: Iterable[LineRange], t: Translate) -> str:
     """List the lines that were read of a long log; empty if all were."""
     return t("list.join").join(_range_text(part, t) for part in parts)
 
 
-def _range_text(part: LinesRead | LineRange, t: Translate) -> str:
+def _range_text(part: LineRange, t: Translate) -> str:
     lines = f"{part.first:,}–{part.last:,}" if part.first < part.last else f"{part.first:,}"
     return t("diagnosis.lines_in_part", lines=lines) if part.in_part else lines
 

@@ -9,7 +9,8 @@ from jieda.content.markdown.body import parse_page
 from jieda.diagnosis.answers import Confidence, LogError, MatchedLine, MatchReason, Verdict
 from jieda.entry import Heading, Kind, Language, Source
 from jieda.feedback import TriedOutcome
-from jieda.search.answers import CompletionType, Reason, SuggestionType
+from jieda.log.lines import LineRange
+from jieda.search.answers import CompletionType, QueryOperator, Reason, SuggestionType
 
 SECOND_LEVEL = 2
 PREFIX = "Api"
@@ -116,13 +117,6 @@ class ApiMatch(ApiAnswer):
     fix: str
     url: str
     api_url: str
-
-
-class QueryOperator(ApiAnswer):
-    """A part of the query that was read as an operator, as typed; `without` is the query without it."""
-
-    text: str
-    without: str
 
 
 class SearchResult(ApiAnswer):
@@ -258,16 +252,6 @@ class ApiNear(ApiAnswer):
     api_url: str
 
 
-class LineRange(ApiAnswer):
-    """A range of lines in a log, counted from 1; `last` is inclusive."""
-
-    first: int
-    last: int
-    in_part: bool = Field(
-        False, description="The first or the last one is so long that only a part of it was read."
-    )
-
-
 class ApiDiagnosis(ApiAnswer):
     """The entries that explain the text, best first; `matches` is empty if there is none.
 
@@ -372,13 +356,3 @@ class Reported(ApiAnswer):
     id: str
     outcome: TriedOutcome
     kept: bool
-
-
-class Reloaded(ApiAnswer):
-    """`changed`: the content served has changed. `behind`: the process ids of the `workers` that did not serve
-    `generation` yet when the server had to respond."""
-
-    changed: bool
-    generation: str
-    workers: int
-    behind: tuple[int, ...]

@@ -82,9 +82,7 @@ class Shaper:
             suggestions=tuple(self._suggestion(each, request) for each in answer.suggestions),
             correction=answer.correction,
             phrase_dropped=answer.phrase_dropped,
-            operators=tuple(
-                schemas.QueryOperator(text=one.text, without=one.without) for one in answer.operators
-            ),
+            operators=answer.operators,
             weak=answer.weak,
             absent_words=answer.absent_words,
             judgement=judgement,
@@ -180,7 +178,7 @@ class Shaper:
             errors=diagnosis.errors,
             framework=diagnosis.framework,
             elsewhere=elsewhere_text(diagnosis, self.t),
-            read=tuple(schemas.LineRange(**part._asdict()) for part in diagnosis.parts),
+            read=diagnosis.parts,
             generation=self.snapshot.generation,
         )
 

@@ -142,8 +142,8 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
-    """A recognized operator of the query language: as typed, and the query without it."""
+class QueryOperator:
+    """A part of the query that was read as an operator, as typed; `without` is the query without it."""
 
     text: str
     without: str
@@ -165,7 +165,7 @@ class SearchAnswer:
     """Whether no hit fits well."""
     absent_words: tuple[str, ...] = ()
     """Words of a question that no entry has in any form, filters aside."""
-    operators: tuple[Operator, ...] = ()
+    operators: tuple[QueryOperator, ...] = ()
     frameworks: tuple[str, ...] = ()
     """Frameworks asked about: those of a filter, otherwise named in the question, otherwise of `SearchRequest`."""
     framework_fits: bool = False

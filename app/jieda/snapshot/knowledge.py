@@ -58,8 +58,9 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class ReloadOutcome:
-    """Result of a reload. `behind`: process ids of workers that do not serve `generation` yet."""
+class Reloaded:
+    """`changed`: the content served has changed. `behind`: the process ids of the `workers` that did not serve
+    `generation` yet when the server had to respond."""
 
     changed: bool
     generation: str
@@ -241,30 +242,30 @@ class Knowledge:
         self._follower.announcement.withdraw()
         self._threads.join(2.0)
 
-    def reload(self) -> "Future[ReloadOutcome]":
+    def reload(self) -> "Future[Reloaded]":
         """Have the content built as it is now, by the process that this one follows if there is one, and wait until
         every worker serves it, at most SECONDS_TO_SPREAD.
 
         The future fails with ClusterUnavailable or one of RELOAD_FAILURES.
         """
-        outcome: Future[ReloadOutcome] = Future()
+        outcome: Future[Reloaded] = Future()
         threading.Thread(target=self._reload, args=(outcome,), name="jieda-reload", daemon=True).start()
         return outcome
 
-    def _reload(self, outcome: "Future[ReloadOutcome]") -> None:
+    def _reload(self, outcome: "Future[Reloaded]") -> None:
         try:
             outcome.set_result(self._spread(*self._rebuild()))
         except BaseException as error:  # noqa: BLE001 - the caller gets it from the future
             outcome.set_exception(error)
 
-    def _spread(self, generation: str, changed: bool) -> ReloadOutcome:
+    def _spread(self, generation: str, changed: bool) -> Reloaded:
         deadline = time.monotonic() + SECONDS_TO_SPREAD
         self._catch_up()
         while True:
             workers = serving_workers(self.data)
             behind = tuple(worker.pid for worker in workers if worker.generation != generation)
             if not behind or time.monotonic() > deadline or self._stop.is_set():
-                return ReloadOutcome(changed, generation[:SHOWN], max(1, len(workers)), behind)
+                return Reloaded(changed, generation[:SHOWN], max(1, len(workers)), behind)
             time.sleep(LOOK_AGAIN)
 
     def _open_built(self) -> None:

@@ -29,7 +29,7 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import RunKind
 from jieda.analysis.words import is_function_word
 from jieda.han import HAN, has_han
-from jieda.search.answers import Operator
+from jieda.search.answers import QueryOperator
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.protocol import AdmittedDocuments, Scores
 from jieda.search.whoosh.index import TAGS, WHOLE, WhooshIndex
@@ -90,7 +90,7 @@ class TypedQuery:
 
     free: str
     within: AdmittedDocuments | None = None
-    operators: tuple[Operator, ...] = ()
+    operators: tuple[QueryOperator, ...] = ()
     nearest: tuple[str, ...] = ()
 
 
@@ -143,7 +143,7 @@ class QueryLanguage:
         free += [(part.start, part.words) for part in parts if part.words]
         within = AdmittedDocuments(self._index.matching(asked), self._recency, listed=not words)
         operators = tuple(
-            Operator(text[one.start : one.end], " ".join((text[: one.start] + text[one.end :]).split()))
+            QueryOperator(text[one.start : one.end], " ".join((text[: one.start] + text[one.end :]).split()))
             for one in parts
         )
         nearest = tuple(self._suggest_values(text, words))

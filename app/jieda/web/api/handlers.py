@@ -20,7 +20,7 @@ from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
 from jieda.presentation.entry_text import reading_form
 from jieda.presentation.shaper import Shaper
-from jieda.snapshot.knowledge import RELOAD_FAILURES
+from jieda.snapshot.knowledge import RELOAD_FAILURES, Reloaded
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import known_tag
 from jieda.usecases.diagnose import NONE, Diagnosed, diagnose_log
@@ -48,6 +48,7 @@ from jieda.web.http.respond import NO_STORE, UNCACHED, api_language, respond
 from jieda.web.site import asker_of, client_of, site_of
 
 COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])
+RELOADED = TypeAdapter(Reloaded)
 JSON, MARKDOWN, TEXT = "application/json", "text/markdown", "text/plain"
 MOST_OUTCOME = 4096
 """Bytes of a reported outcome."""
@@ -255,8 +256,7 @@ async def reload(request: Request, _parameters: Annotated[LanguageParameters, Qu
         # The token belongs to maintainers of the content, so the reason may name files.
         raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
     site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
-    reloaded = schemas.Reloaded.model_validate(outcome, from_attributes=True)
-    return Response(reloaded.model_dump_json(), media_type=JSON, headers=UNCACHED)
+    return Response(RELOADED.dump_json(outcome), media_type=JSON, headers=UNCACHED)
 
 
 def check_token(authorization: str, token: str) -> None:

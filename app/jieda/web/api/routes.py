@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from jieda.presentation import paths, schemas
+from jieda.snapshot.knowledge import Reloaded
 from jieda.web.api.handlers import (
     MARKDOWN,
     TEXT,
@@ -79,7 +80,7 @@ ROUTES: tuple[ApiRoute, ...] = (
     ),
     ApiRoute(CONTENT, "GET", paths.API_PROBLEMS, list_problems, schemas.ContentProblemList),
     ApiRoute(CONTENT, "GET", paths.API_TRANSLATIONS, list_translations, schemas.TranslationList),
-    ApiRoute(CONTENT, "POST", paths.API_RELOAD, reload, schemas.Reloaded, RELOAD),
+    ApiRoute(CONTENT, "POST", paths.API_RELOAD, reload, Reloaded, RELOAD),
 )
 
 
