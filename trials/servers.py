@@ -112,8 +112,8 @@ class Servers:
         """What those before have left, or what is being written at this moment, while a server runs."""
         data, pids = self.place.data, running.pids()
         dead = [path for path in (data / "workers").glob("*.json") if _pid(path) not in pids]
-        figures = list(data.glob("metrics-*"))
-        left = [*dead, *figures[running.workers > 1 :], *data.with_name("tmp").iterdir()]
+        figures = list(data.with_name("tmp").iterdir())
+        left = [*dead, *figures[running.workers > 1 :]]
         return [*self.place.leftovers(), *(path.name for path in left)]
 
 

@@ -83,9 +83,9 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def temporary_folders() -> Iterator[Path]:
-    """Yield new temporary folders, for when the data directory cannot be used."""
-    for place in (None, MEMORY):
+def temporary_folders(*last: Path) -> Iterator[Path]:
+    """Yield new temporary folders, for what cannot be in the data directory; at the end those in `last`."""
+    for place in (None, MEMORY, *last):
         try:
             yield Path(tempfile.mkdtemp(prefix="jieda-", dir=place))
         except OSError:

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -182,14 +183,15 @@ def test_a_generation_damaged_under_running_workers_is_made_anew(shared: Shared)
     until(lambda: {(each.get("generation"), each.get("entries")) for each in answers(server)} == well)
 
 
-def test_a_data_directory_deleted_under_running_workers_is_counted_in_again(shared: Shared) -> None:
+def test_a_data_directory_deleted_under_running_workers_costs_no_answer_and_no_figures(
+    shared: Shared,
+) -> None:
     server, _ = shared
     before = children(server.process.pid)
     server.data.rename(gone := server.data.with_name("gone"))
     shutil.rmtree(gone)
-    until(lambda: len(children(server.process.pid)) == WORKERS and not any(map(is_alive, before)))
-    ready(server)
     until(lambda: is_led(server.data) and {each["status"] for each in answers(server)} == {"ready"})
+    assert children(server.process.pid) == before
     assert (reload(server).json()["workers"], reload(server).json()["behind"]) == (WORKERS, [])
     with server.client() as client:
         told = client.get("/metrics")
@@ -197,6 +199,38 @@ def test_a_data_directory_deleted_under_running_workers_is_counted_in_again(shar
     counted = 'jieda_requests_total{method="GET",route="/readyz",status="200"}'
     (line,) = [each for each in told.text.splitlines() if each.startswith(counted)]
     assert float(line.split()[-1]) >= 12
+
+
+FULL = """
+import os, pathlib, resource
+from jieda.metrics import Metrics, ServedState
+
+def count(*routes):
+    for route in routes:
+        metrics.seconds.labels("GET", route).observe(0.1)
+        metrics.requests.labels("GET", route, "200").inc()
+    text = metrics.expose(ServedState(1, False, 1.0)).decode()
+    told = [line.split()[-1] for line in text.splitlines() if line.startswith("jieda_requests_total")]
+    print(max(told, default="nothing"), len(told) > 100)
+
+metrics = Metrics.create()
+count("/a")
+files = pathlib.Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob("*")
+resource.setrlimit(resource.RLIMIT_FSIZE, (max((file.stat().st_size for file in files), default=0), -1))
+count("/a", *map(str, range(1000)))
+resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+count("/a", "/b")
+"""
+"""A file that may not grow is as a disk that is full."""
+
+
+def test_a_full_disk_costs_figures_and_no_worker(tmp_path: Path) -> None:
+    there, gone = ["1.0 False", "2.0 False", "3.0 True"], ["nothing False"] * 3
+    for folder, told in ((tmp_path, there), (tmp_path / "none", gone)):
+        environ = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(folder)}
+        command = [sys.executable, "-c", FULL]
+        ended = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+        assert ended.stdout.splitlines() == told
 
 
 def noise(path: Path) -> None:
@@ -263,13 +297,13 @@ def test_a_second_server_on_a_data_directory_is_refused(shared: Shared) -> None:
     assert {answer["status"] for answer in answers(server)} == {"ready"}
 
 
-def test_workers_end_with_their_parent_whose_figures_go_with_the_next_start(
-    asked: Callable[[], Shared],
-) -> None:
+def test_workers_end_with_their_parent_and_take_their_figures_along(shared: Shared) -> None:
     """Those that it started at first, and one that it put in the place of another."""
-    server, _ = asked()
-    (ours,) = server.data.glob("metrics-*")
+    server, _ = shared
     first = children(server.process.pid)
+    started_with = Path(f"/proc/{first[0]}/environ").read_text(encoding="utf-8")
+    figures = Path(started_with.partition("PROMETHEUS_MULTIPROC_DIR=")[2].partition("\0")[0])
+    assert figures.is_dir()
     assert len(first) == WORKERS
     os.kill(first[0], signal.SIGKILL)
     until(lambda: not is_alive(first[0]) and len(children(server.process.pid)) == WORKERS)
@@ -277,11 +311,7 @@ def test_workers_end_with_their_parent_whose_figures_go_with_the_next_start(
     server.process.kill()
     until(lambda: not any(map(is_alive, workers)))
     server.process.wait()
-    assert ours.exists()
-    again, _ = asked()
-    assert again is not server
-    (theirs,) = again.data.glob("metrics-*")
-    assert theirs != ours
+    assert not figures.exists()
 
 
 def test_a_worker_that_hangs_keeps_no_other_from_being_replaced_and_the_server_from_stopping(

@@ -11,7 +11,6 @@ import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 import uvicorn
@@ -19,7 +18,7 @@ import uvicorn
 from jieda.cli import server
 from jieda.cli.logs import log_config
 from jieda.cli.running import note_unused_content
-from jieda.disk import make_private, remove
+from jieda.disk import make_private, remove, temporary_folders
 from jieda.errors import SettingsError
 from jieda.feedback import GAPS, VOTES
 from jieda.metrics import DIRECTORY_VARIABLE
@@ -29,8 +28,6 @@ from jieda.snapshot.store.facts import FILE_NAME as FACTS
 
 APPLICATION = "jieda.web.app"
 """Imported only by processes that handle requests; one that only starts workers does without."""
-METRICS = "metrics-"
-"""Prefix of a folder in the data directory: a hardened container can write nowhere else. A killed server leaves its."""
 
 
 def share_with_group(data: Path) -> None:
@@ -95,8 +92,6 @@ def serve(**given: str | tuple[str, ...] | None) -> None:
     try:
         knowledge = Knowledge(settings, leading=True)
         knowledge.open()
-        for left_over in knowledge.data.glob(f"{METRICS}*"):
-            remove(left_over)
         if settings.workers == 1:
             # The application stops `knowledge` at shutdown, because it knows when the last response is sent.
             application = import_module(APPLICATION).create_app(settings, knowledge, alone=True)
@@ -110,13 +105,15 @@ def serve(**given: str | tuple[str, ...] | None) -> None:
 def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
     """Serve from several worker processes. This one handles no requests: it builds what the workers serve."""
     settings = replace(settings, data=knowledge.data)
+    # Not in the data directory, which may be deleted, unless a hardened container has no other place.
+    figures = next(temporary_folders(settings.data), settings.data / "no figures")
     try:
-        with TemporaryDirectory(prefix=METRICS, dir=settings.data, ignore_cleanup_errors=True) as folder:
-            os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: folder})
-            knowledge.lead()
-            server.Workers(settings, Path(folder)).run()
+        os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: str(figures)})
+        knowledge.lead()
+        server.Workers(settings).run()
     finally:
         knowledge.stop()
+        remove(figures)
 
 
 def check_port(host: str, port: int) -> None:

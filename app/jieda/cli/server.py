@@ -1,7 +1,6 @@
 """Runs uvicorn, in this process or in workers that are started, replaced and stopped, and limits its connections."""
 
 import asyncio
-import contextlib
 import gc
 import logging
 import os
@@ -13,7 +12,7 @@ import time
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
 from socket import socket
@@ -26,6 +25,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from jieda.bound_process import SECONDS_TO_END, BoundProcess
 from jieda.cli.logs import log_config
+from jieda.disk import remove
+from jieda.metrics import DIRECTORY_VARIABLE
 from jieda.settings import Settings
 from jieda.web.http.clients import client_key, is_among, parse
 
@@ -243,7 +244,8 @@ class Worker:
 
 
 def run_worker(listening: socket, alive_until: Any) -> None:
-    """Serve as a worker, with settings from the environment; `alive_until` is shared with the parent."""
+    """Serve as a worker, with settings from the environment; `alive_until` is shared with the parent, as are figures,
+    which go with the last of them."""
 
     async def report_alive() -> None:
         alive_until.value = time.monotonic() + SECONDS_TO_ANSWER
@@ -255,15 +257,19 @@ def run_worker(listening: socket, alive_until: Any) -> None:
     settings = Settings.load(os.environ)
     reports: dict[str, Any] = {"callback_notify": report_alive, "timeout_notify": SECONDS_BETWEEN_REPORTS}
     config = uvicorn.Config(APPLICATION, factory=True, **reports, **uvicorn_options(settings))
-    uvicorn.Server(config).run([listening])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # which the server forwards after its work
+    try:
+        uvicorn.Server(config).run([listening])
+    finally:
+        if not (parent := parent_process()) or not parent.is_alive():
+            remove(Path(os.environ[DIRECTORY_VARIABLE]))
 
 
 class Workers:
     """The workers of a server, listening on one socket."""
 
-    def __init__(self, settings: Settings, figures: Path) -> None:
-        """Open the socket; `figures` is the folder that the workers count in. Exits with a message where that fails."""
-        self._figures = figures
+    def __init__(self, settings: Settings) -> None:
+        """Open the socket. Exits with a message where that fails."""
         self._listening = uvicorn.Config("", **uvicorn_options(settings)).bind_socket()
         self._stopping = False
         self._workers: list[Worker] = [Worker(self._listening) for _ in range(settings.workers)]
@@ -274,7 +280,6 @@ class Workers:
             signal.signal(number, self._stop)
         while not self._stopping:
             wait([each.process.sentinel for each in self._workers], SECONDS_BETWEEN_WORKERS)
-            self._restore_folder()
             failed = [each for each in self._workers if not self._stopping and not each.is_healthy]
             for each in failed:
                 each.process.kill()
@@ -291,16 +296,6 @@ class Workers:
                 )
                 self._workers[self._workers.index(dead)] = Worker(self._listening)
         self.end()
-
-    def _restore_folder(self) -> None:
-        """If the data directory was deleted, end the workers: those that replace them count, and say what they serve,
-        in the new one."""
-        with contextlib.suppress(OSError):  # the disk may be away: looked at again in the next round
-            if not self._figures.is_dir():
-                self._figures.mkdir(parents=True)
-                log.warning("the data directory was deleted: replacing all workers")
-                for each in self._workers:
-                    each.process.terminate()
 
     def end(self) -> None:
         """Stop all workers, killing those that exceed the timeout. The socket is closed first: while it is open, the

@@ -231,6 +231,9 @@ class Announcement:
     def say(self, generation: str) -> None:
         """Announce that this process serves a generation from now on; nothing happens before `start`."""
         content = to_json(ServingWorker(os.getpid(), generation))
+        if self._descriptor >= 0 and not self._path.exists():  # the data directory was deleted
+            self.withdraw()
+            self.start()
         with contextlib.suppress(OSError):
             os.pwrite(self._descriptor, content, 0)
             os.ftruncate(self._descriptor, len(content))
