@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from jieda.settings import Settings
-from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.build.files import FileReader
+from jieda.snapshot.knowledge import Health, Knowledge
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.generation import current_name
 from jieda.snapshot.watch.keep import Watch
@@ -110,6 +111,26 @@ def test_a_thread_that_dies_of_anything_is_told_of_and_begins_again(
     monkeypatch.setattr(Watch, "changed", changed)
     (content / "en/roll/new.md").write_text(edition("New"), encoding="utf-8")
     until(lambda: "roll/new" in knowledge.snapshot.library)
+
+
+def test_what_is_degraded_stays_so_while_a_build_that_failed_is_tried_again(
+    knowledge: Knowledge, content: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    during: list[Health] = []
+    read = FileReader.read
+
+    def noted(reader: FileReader) -> object:
+        during.append(knowledge.health())
+        return read(reader)
+
+    monkeypatch.setattr(FileReader, "read", noted)
+    whole = (content / "taxonomy.yaml").read_text(encoding="utf-8")
+    (content / "taxonomy.yaml").write_text("frameworks: [", encoding="utf-8")
+    until(lambda: len(during) > 2)
+    assert {each.builder.state for each in during} == {"building"}
+    assert [bool(each.degraded) for each in during[:3]] == [False, True, True]
+    (content / "taxonomy.yaml").write_text(whole, encoding="utf-8")
+    until(lambda: not knowledge.health().degraded)
 
 
 def test_what_is_rejected_is_made_anew(

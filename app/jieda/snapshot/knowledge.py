@@ -161,7 +161,7 @@ class Knowledge:
             f"the search cluster: {engine.failure}" if engine and engine.failure else "",
             self._follower.failure,
             *(name for name, at in (self._died, status.died) if time.time() - at < TOLD_FOR),
-            f"the last build failed: {status.reason}" if status.state == "failed" else status.note,
+            f"the last build failed: {status.reason}" if status.reason else status.note,
             "" if os.access(self.data, os.W_OK) else "the data directory cannot be written",
             embedder.failure if embedder else "",
             "" if served is None or len(served.library) else "there are no entries",

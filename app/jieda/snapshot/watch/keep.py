@@ -187,7 +187,7 @@ class Keeper:
     def _build(self) -> Built:
         if self._stop.is_set():
             raise BuildAbandoned
-        self.report(state="building", reason="", note=self._note)
+        self.report(state="building")  # what is degraded stays so until a build has succeeded
         started = time.perf_counter()
         try:
             built = self._built = self._builder.build()
@@ -206,7 +206,7 @@ class Keeper:
         seconds = time.perf_counter() - started
         if built.changed:
             self.report(builds=self.status.builds + 1, seconds=self.status.seconds + seconds)
-        self.report(state="idle", note=self._note or (BY_WORDS if built.lacks_vectors else ""))
+        self.report(state="idle", reason="", note=self._note or (BY_WORDS if built.lacks_vectors else ""))
         self._log_build(built, seconds)
         return built
 
