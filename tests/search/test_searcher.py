@@ -9,6 +9,7 @@ from jieda.search.snippet import MarkedTerms
 from jieda.snapshot.snapshot import Snapshot
 
 from tests.search.small import MakeSnapshot, ask, concept, error, first, found, reasons
+from tests.support.cost import assert_linear
 
 FILLERS = {
     f"en/filler{number}": concept(f"Filler {number}", "Rain, tea and old songs.") for number in range(6)
@@ -69,6 +70,12 @@ def test_a_setting_is_found_by_its_name_and_its_value_confirms(small: MakeSnapsh
 @pytest.mark.parametrize("text", ["_", "a __ = 8", "lr: _"])
 def test_marks_that_make_no_word_harm_no_query(small: MakeSnapshot, text: str) -> None:
     assert ask(small(FILLERS), text).query == text
+
+
+@pytest.mark.parametrize("mark", ["“", "「"])
+def test_quotes_that_are_never_closed_cost_what_they_are_long(small: MakeSnapshot, mark: str) -> None:
+    snapshot = small(FILLERS)
+    assert_linear(lambda size: ask(snapshot, mark * size), 2000)
 
 
 def test_what_is_an_alias_comes_first_too(small: MakeSnapshot) -> None:

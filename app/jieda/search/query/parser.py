@@ -109,7 +109,7 @@ SHORT_RUN = 3
 LONGEST_CORRECTED = 20
 """A query of more words is pasted text and is not corrected."""
 
-QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|「([^」\n]+)」')
+QUOTED = re.compile(r'"([^"\n]+)"|“([^“”\n]+)”|「([^「」\n]+)」')
 QUOTES_ARE_TEXT = re.compile(r'File "|[{\[]\s*["\']|["\']\s*:|=\s*["\']')
 """A traceback, a JSON object or an assignment, in which quotes belong to the text."""
 

@@ -50,7 +50,7 @@ BY_NAME = {name: field for field, names in NAMES.items() for name in names}
 MOST_WORDS = 8
 LONGEST = 400
 """Most characters of a query with operators; a longer one is pasted text."""
-CHUNK = re.compile(r'(?:[^\s"“]|"[^"\n]*"|“[^”\n]*”)+|\S')
+CHUNK = re.compile(r'(?:[^\s"“]|"[^"\n]*"|“[^“”\n]*”)+|\S')
 HINT = re.compile(r"[:：]|(?:^|\s)(?:-|NOT\s|OR\s)|\*(?:\s|$)")
 """A query without any of these has no operator."""
 FIELD = re.compile(r"(?P<sign>-?)(?P<name>[^\W\d]\w*)(?P<colon>[:：])(?P<value>.+)")
@@ -58,7 +58,7 @@ OPEN_FIELD = re.compile(r"(?:^|(?<=\s))-?(?P<name>[^\W\d]\w*)(?P<colon>[:：])(?
 DAY = r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?"
 DAYS = re.compile(rf"(?P<first>{DAY})?(?P<dots>\.\.)?(?P<last>{DAY})?")
 WORD = re.compile(rf"[^\W\d_]{{3,}}|[{HAN}]+")
-QUOTED = re.compile(r'"[^"]+"|“[^”]+”')
+QUOTED = re.compile(r'"[^"]+"|“[^“”]+”')
 BEGINNING = re.compile(r"(?P<sign>-?)(?P<word>[^\W\d_]{3,})\*")
 C_TYPES = frozenset("auto bool char const double float int long short signed uint unsigned void".split())
 """Words before a star in C and C++."""
