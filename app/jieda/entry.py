@@ -1,5 +1,6 @@
 """The model of an entry: frozen values with look-ups, no more."""
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -267,6 +268,11 @@ class Problem:
 
     def __str__(self) -> str:
         return printable(f"{self.path}:{self.line}: {self.rule}: {self.message}")
+
+
+NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Characters that no text of an entry has, line ends being LF: controls, which a reader's terminal would obey, lone
+surrogates and noncharacters."""
 
 
 def printable(line: str) -> str:

@@ -66,6 +66,8 @@ UNSERVABLE = {
     "UTF-16": (edition("A").encode("utf-16"), 1, "encoding"),
     "Latin-1": (edition("A", "## Answer\n\nna\xefve\n").encode("latin-1"), 11, "encoding"),
     "NUL": (edition("A", "## Answer\n\n\0\n").encode(), 11, "encoding"),
+    "a terminal code": (edition("A", "## Answer\n\n\x9b31m\n").encode(), 11, "encoding"),
+    "a terminal code in YAML": (edition("A", aliases='["\\e]0;x\\a"]').encode(), 7, "yaml"),
     "no title": (edition("A").replace("title: 'A'\n", "").encode(), 2, "field"),
     "empty title": (edition("").encode(), 2, "field"),
     "no kind": (edition("A").replace("kind: concept\n", "").encode(), 2, "field"),
@@ -420,11 +422,18 @@ def test_a_link_out_of_the_directory_is_refused_and_one_within_is_followed(tmp_p
     (folder / "en/slime").symlink_to(outside)
     (folder / "en/roll/b.md").symlink_to(folder / "..data/b.md")
     (folder / "en/roll/loop.md").symlink_to(folder / "en/roll/loop.md")
+    # The directory may be a whole repository, whose settings hold the token that it was cloned with.
+    (folder / ".git").mkdir()
+    (folder / ".git/config").write_text("token", encoding="utf-8")
+    (folder / "en/roll/config.png").symlink_to("../../.git/config")
+    (folder / "en/git").symlink_to("../.git")
     library = load_checked(folder)
     assert set(library.entries) == {"roll/a", "roll/b"}
     assert {each.path for each in library.problems if each.rule == "link"} == {
         "en/roll/secret.md",
         "en/slime",
+        "en/roll/config.png",
+        "en/git",
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from jieda.content.read.forms import ENTRY_ID, FIELDS, FrontMatter, read_front_matter
 from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar
-from jieda.entry import Language
+from jieda.entry import NO_TEXT, Language
 from jieda.errors import LoadingError
 from jieda.taxonomy import Taxonomy
 
@@ -88,9 +88,6 @@ _RELATED = ("id", "lang", "title", "applies_to", "url", "api_url", "named")
 _LANGUAGES = " or ".join(Language)
 _BREAK = re.compile("[\r\n\x85\u2028\u2029]")
 """Line ends of YAML."""
-_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_NO_FIELD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Match control characters, lone surrogates and noncharacters, which neither a body nor a field can hold."""
 _DEEPEST = 8
 _NAME = re.compile("`([^`]+)` ")
 
@@ -127,13 +124,17 @@ def read_edition(found: Object, entry_id: str, taxonomy: Taxonomy) -> tuple[Fron
     faults = [_fault(each.message) for each in complaints] + _unknown_tags(framework, front, taxonomy)
     if faults:
         raise RefusedLine(*faults)
-    return front, re.sub("\r\n?", "\n", str(body)).strip("\n")
+    return front, _with_lf(str(body)).strip("\n")
+
+
+def _with_lf(body: str) -> str:
+    return re.sub("\r\n?", "\n", body)
 
 
 def _body_fault(body: object) -> str:
     if not isinstance(body, str) or not body.strip():
         return "must be the Markdown of the edition, a text that is not empty"
-    return _character_fault(_NO_TEXT.search(body))
+    return _character_fault(NO_TEXT.search(_with_lf(body)))
 
 
 def _character_fault(found: re.Match[str] | None) -> str:
@@ -147,7 +148,7 @@ def _value_fault(value: object, depth: int = 0) -> str:
     if isinstance(value, str):
         if _BREAK.search(value.strip()):
             return "must be one line, and so must each text in it"
-        return _character_fault(_NO_FIELD.search(value.strip()))
+        return _character_fault(NO_TEXT.search(value.strip()))
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return next(filter(None, (_value_fault(each, depth + 1) for each in inner)), "")
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from jieda.content.read.yaml_reader import Fields, Scalar, YamlError, read_fields
-from jieda.entry import Language
+from jieda.entry import NO_TEXT, Language
 from jieda.errors import ImportingError
 from jieda.han import count_han
 from jieda.importing.boxes import Lines, open_boxes
@@ -37,7 +37,6 @@ _PROSE = re.compile(r"\A[ \t]*\n|^#{1,6} .*\n[ \t]*\n", re.MULTILINE)
 """Between two rules: text of a page that begins with a rule, not front matter."""
 _COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
 _MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _DATED = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
 
 
@@ -135,7 +134,7 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ImportingError(f"{path}:{line}: is not UTF-8; convert the file first") from error
-    return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return NO_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def language_of(text: str) -> Language:

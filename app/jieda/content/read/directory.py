@@ -7,7 +7,7 @@
     site/<image>                           logo and icon, named in taxonomy.yaml
 
 Nothing deeper is visited, so that loops of links do no harm; hidden files are skipped; a link that leads out of
-the directory is refused. A file that cannot be read is a problem of its own path alone.
+the directory, or to a hidden file such as `.git/config`, is refused. A file that cannot be read is a problem of its own path alone.
 """
 
 import hashlib
@@ -28,6 +28,8 @@ SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt", "programs.ya
 BACKGROUND, BRAND = "background", "site"
 BRAND_TYPES = IMAGE_TYPES | {".svg"}
 LIKE_A_LANGUAGE = re.compile(r"(?!(?-i:en|zh)$)[a-z]{2}(?:[-_]\w+)?|chs|chinese|english", re.IGNORECASE)
+_HIDDEN = re.compile(r"/\.(?!\.)")
+"""A hidden name in a path. Kubernetes mounts files as links to `..data`, which hides nothing."""
 MAX_FILE_BYTES = 128 << 10
 """Maximum file size: any Markdown of it is parsed within two seconds. The longest shipped edition has 7 KiB."""
 MAX_OTHER_BYTES = 4 << 20
@@ -153,7 +155,9 @@ def _is_edition_or_image(name: str) -> bool:
 
 
 def _is_below(path: str, root: str) -> bool:
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+    """Whether a real path is in the directory `root`, and nothing on the way is hidden there."""
+    folder = root.rstrip(os.sep)
+    return path == root or (path.startswith(folder + os.sep) and not _HIDDEN.search(path, len(folder)))
 
 
 def _printable(where: str) -> str:

@@ -21,7 +21,7 @@ from jieda.content.read.corpus import LEFT_TO_WRITE, FileOutline
 from jieda.content.read.directory import MAX_FILE_BYTES, SourceFile
 from jieda.content.read.forms import ENTRY_ID, MAX_FRONT_MATTER_BYTES, read_front_matter
 from jieda.content.read.yaml_reader import Fields, YamlError, read_fields
-from jieda.entry import Edition, Language, Problem
+from jieda.entry import NO_TEXT, Edition, Language, Problem
 from jieda.han import HAN, count_han
 
 CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
@@ -259,7 +259,7 @@ def decode(content: bytes, limit: int = MAX_FILE_BYTES) -> str:
         byte = content[error.start]
         raise UnservableError(line, "encoding", f"must be UTF-8; byte 0x{byte:02x} is not") from error
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if match := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text):
+    if match := NO_TEXT.search(text):
         line = text.count("\n", 0, match.start()) + 1
         raise UnservableError(line, "encoding", f"has a control character, {match[0]!r}")
     return text

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 import yaml
 
+from jieda.entry import NO_TEXT
+
 MAX_DEPTH = 8
 """Deepest nesting of lists and mappings; our formats need four."""
 
@@ -183,6 +185,8 @@ def _node(reader: _Reader, event: yaml.Event, depth: int) -> Node:
     if tag not in {None, "!"}:
         raise YamlError(line, f"tags such as {tag} are not read")
     if isinstance(event, yaml.ScalarEvent):
+        if wrong := NO_TEXT.search(event.value):
+            raise YamlError(line, f"has a control character, {wrong[0]!r}")
         start, end = (mark.index if mark else 0 for mark in (event.start_mark, event.end_mark))
         return Scalar(event.value, bool(event.style), line, start, end)
     if isinstance(event, yaml.SequenceStartEvent):
