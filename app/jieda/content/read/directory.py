@@ -7,7 +7,8 @@
     site/<image>                           logo and icon, named in taxonomy.yaml
 
 Nothing deeper is visited, so that loops of links do no harm; hidden files are skipped; a link that leads out of
-the directory, or to a hidden file such as `.git/config`, is refused. A file that cannot be read is a problem of its own path alone.
+the directory, or to a hidden file such as `.git/config`, is refused. A file that cannot be read is a problem of its own
+path alone.
 """
 
 import hashlib
