@@ -38,8 +38,9 @@ def check_networks(named: tuple[str, ...]) -> tuple[str, ...]:
     try:
         for each in set(named) - {"*", NOBODY}:
             ip_network(each)
-    except ValueError:
-        raise ValueError("must be addresses such as 10.0.0.7, networks such as 10.0.0.0/8, or *") from None
+    except ValueError as error:
+        known = "must be addresses such as 10.0.0.7, networks such as 10.0.0.0/8, * or none"
+        raise ValueError(f"{known}, but {error}") from None
     return named
 
 
@@ -82,8 +83,10 @@ def existing_file(text: str) -> str:
 
 def scheme_and_host(text: str) -> str:
     """Return scheme and host, or an empty text. Raises ValueError."""
-    if text and not re.fullmatch(r"https?://[^/?#\s]+", text.rstrip("/")):
-        raise ValueError("must be like https://faq.example.com, without a path (the path is JIEDA_ROOT_PATH)")
+    if text and not re.fullmatch(r"https?://[^/?#@\s]+", text.rstrip("/")):
+        raise ValueError(
+            "must be like https://faq.example.com, without login and path (the path is JIEDA_ROOT_PATH)"
+        )
     return text.rstrip("/")
 
 

@@ -331,7 +331,9 @@ def _problem(error: Mapping[str, Any]) -> str:
     if name not in TABLE:
         meant = "".join(f": is {near} meant?" for near in get_close_matches(name, TABLE, 1))
         return f"there is no setting {name}{meant}"
-    return f"JIEDA_{name.upper()} (--{name.replace('_', '-')}): {reason}; it is {_as_text(error['input'])!r}"
+    given = _as_text(error["input"])
+    shown = "" if "@" in given else f"; it is {given!r}"  # a password may stand before it
+    return f"JIEDA_{name.upper()} (--{name.replace('_', '-')}): {reason}{shown}"
 
 
 def _as_text(value: object) -> str:

@@ -1,5 +1,6 @@
 """`jieda serve` and `jieda health` as processes: exit codes and what they say."""
 
+import json
 import os
 import socket
 import stat
@@ -48,7 +49,9 @@ def test_all_wrong_settings_are_told_at_once_with_2() -> None:
     wrong = variables({"workers": "zero", "content": "/does/not/exist", "watch": "off", "prot": "80"})
     wrong |= variables({"data": "~nobody-here/data", "dictionary": f"/tmp/{'x' * 300}"})
     wrong |= variables({"allowed_hosts": "https://faq.example.com", "trusted_proxies": "10.0.0.7/8"})
-    ended = jieda("serve", "--port", "70000", "--base-url", "faq", **wrong)
+    login = "https://user:s3cret@faq.example.com"
+    wrong |= variables({"opensearch_url": login, "embeddings_url": login})
+    ended = jieda("serve", "--port", "70000", "--base-url", login, **wrong)
     assert ended.returncode == 2
     assert ended.stdout == ""
     assert ended.stderr.splitlines() == [
@@ -57,14 +60,17 @@ def test_all_wrong_settings_are_told_at_once_with_2() -> None:
         "jieda: JIEDA_WORKERS (--workers): should be a valid integer; it is 'zero'",
         "jieda: JIEDA_CONTENT (--content): not a directory: /does/not/exist; it is '/does/not/exist'",
         "jieda: JIEDA_DATA (--data): Could not determine home directory; it is '~nobody-here/data'",
-        "jieda: JIEDA_BASE_URL (--base-url): must be like https://faq.example.com, without a path "
-        "(the path is JIEDA_ROOT_PATH); it is 'faq'",
+        "jieda: JIEDA_BASE_URL (--base-url): must be like https://faq.example.com, without login and path "
+        "(the path is JIEDA_ROOT_PATH)",
         "jieda: JIEDA_ALLOWED_HOSTS (--allowed-hosts): must be host names such as faq.example.com or *.example.com, "
         "without scheme and port; it is 'https://faq.example.com'",
         "jieda: JIEDA_TRUSTED_PROXIES (--trusted-proxies): must be addresses such as 10.0.0.7, networks such as "
-        "10.0.0.0/8, or *; it is '10.0.0.7/8'",
+        "10.0.0.0/8, * or none, but 10.0.0.7/8 has host bits set; it is '10.0.0.7/8'",
         "jieda: JIEDA_WATCH (--watch): should be 'auto', 'events' or 'poll'; it is 'off'",
+        "jieda: JIEDA_EMBEDDINGS_URL (--embeddings-url): must be like http://gpu1:8000/v1/embeddings, without a user",
         f"jieda: JIEDA_DICTIONARY (--dictionary): File name too long; it is '/tmp/{'x' * 300}'",
+        "jieda: JIEDA_OPENSEARCH_URL (--opensearch-url): must be http(s) addresses such as "
+        "https://os1.example.com:9200, without user or password",
     ]
 
 
@@ -137,11 +143,19 @@ def test_a_port_in_use_is_told_plainly_and_a_misspelled_variable_before_it(tmp_p
     content = str(write(tmp_path, ONE))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        ended = run("serve", port=port, content=content, worker="2", port_8000_tcp_addr="10.96.12.3")
+        ended = run(
+            "serve",
+            port=port,
+            content=content,
+            log_format="json",
+            worker="2",
+            port_8000_tcp_addr="10.96.12.3",
+        )
     assert ended.returncode == 1
-    assert ended.stderr.startswith(
-        "jieda: JIEDA_WORKER is ignored, as there is no such setting: is JIEDA_WORKERS meant?\nError: "
-    )
+    ignored, refused = ended.stderr.splitlines()
+    told = "JIEDA_WORKER is ignored, as there is no such setting: is JIEDA_WORKERS meant?"
+    assert json.loads(ignored)["message"] == told
+    assert refused.startswith("Error: ")
     assert f"port {port}" in ended.stderr
     assert "--port" in ended.stderr
     assert "Traceback" not in ended.stderr

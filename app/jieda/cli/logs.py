@@ -2,6 +2,7 @@
 
 import json
 import logging
+from datetime import datetime
 from typing import Any
 
 FIELDS = ("request_id", "client", "method", "path", "status", "bytes", "ms")
@@ -14,16 +15,19 @@ class TextFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - as in the base
+        return datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="milliseconds")
+
     def format(self, record: logging.LogRecord) -> str:
         return "\n    ".join(super().format(record).splitlines())
 
 
-class JsonFormatter(logging.Formatter):
+class JsonFormatter(TextFormatter):
     """One JSON object per line and record."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "time": self.formatTime(record),
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),

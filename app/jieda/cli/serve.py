@@ -26,6 +26,8 @@ from jieda.settings import OPTIONS, Option, Settings, misspelled_variables
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.store.facts import FILE_NAME as FACTS
 
+log = logging.getLogger(__name__)
+
 APPLICATION = "jieda.web.app"
 """Imported only by processes that handle requests; one that only starts workers does without."""
 
@@ -75,15 +77,19 @@ def serve(**given: str | tuple[str, ...] | None) -> None:
 
     Each option can also be set as the environment variable beside it; the option wins. The default follows it.
     """
-    for name, meant in misspelled_variables(os.environ).items():
-        click.echo(f"jieda: {name} is ignored, as there is no such setting: is {meant} meant?", err=True)
+    ignored = [
+        f"{name} is ignored, as there is no such setting: is {meant} meant?"
+        for name, meant in misspelled_variables(os.environ).items()
+    ]
     try:
         settings = Settings.load(os.environ, **given)
     except SettingsError as error:
-        for problem in error.problems:
+        for problem in (*ignored, *error.problems):
             click.echo(f"jieda: {problem}", err=True)
         sys.exit(2)
     logging.config.dictConfig(log_config(settings.log_format))
+    for each in ignored:
+        log.warning(each)
     server.check_files()
     check_port(settings.host, settings.port)
     share_with_group(settings.data)

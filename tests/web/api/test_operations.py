@@ -201,6 +201,7 @@ def test_log_lines_are_json_where_asked_and_never_have_a_query(server_of: Proces
     lines = [json.loads(line) for line in server.log().splitlines()]
     access = [line for line in lines if line["logger"] == "jieda.access"]
     search = next(line for line in access if line["path"] == "/api/v1/search")
+    assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{3}[+-]\d\d:\d\d", search["time"])
     assert set(search) >= {"time", "level", "request_id", "client", "method", "status", "bytes", "ms"}
     assert "zebra" not in json.dumps(search)
     assert "\x1b" not in server.log()
