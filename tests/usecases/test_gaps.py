@@ -48,7 +48,7 @@ def test_a_search_that_is_refined_into_a_find_is_no_gap() -> None:
 def test_what_one_asks_again_and_again_is_one_question() -> None:
     waiting = Waiting(seconds=60)
     for second in range(50):
-        waiting.add(b"one", gap("gguf"), second)
+        waiting.add(b"one", gap("gguf", lang=list(Language)[second % 2]), second)
     assert list(waiting.due(60)) == [gap("gguf")]
 
 

@@ -80,8 +80,8 @@ def test_questions_are_kept_without_what_is_nobody_elses_business(
         asks(client, QUESTION, 2, "/zh/search")
         asks(client, QUESTION, 3)  # answered from the cache, and taken down all the same
         client.post("/api/v1/diagnose", content=LOG)
-        client.post("/en/diagnose", data={"text": LOG})
-        until((server.data / GAPS).exists)
+        for lang in ("en", "zh", "en"):  # loaded again, and in the other language
+            client.post(f"/{lang}/diagnose", data={"text": LOG}, headers={"X-Forwarded-For": "192.0.2.9"})
         metrics = client.get("/metrics").text
     assert server.stop() == 0
     assert kept(server.data) == {
@@ -258,14 +258,12 @@ def test_what_nobody_counted_has_no_number(content: Path, serve: Callable[..., h
 
 
 def test_gaps_are_shown_with_their_counts_languages_and_a_way_to_the_workbench(
-    content: Path, serve: Callable[..., httpx.Client], tmp_path_factory: pytest.TempPathFactory
+    content: Path, serve: Callable[..., httpx.Client], inside: Serving
 ) -> None:
-    data = tmp_path_factory.mktemp("data")
-    client = serve(content, gaps="1", workbench="1", data=str(data))
-    from_logs = "WidgetError"
-    client.post("/api/v1/diagnose", content=LOG)
-    client.post("/api/v1/diagnose", content=LOG)
-    until(lambda: from_logs in client.get("/en/maintain").text)
+    with inside(content, gaps="1") as before, before.client() as client:
+        for who in (1, 2):
+            client.post("/api/v1/diagnose", content=LOG, headers={"X-Forwarded-For": f"192.0.2.{who}"})
+    client = serve(content, gaps="1", workbench="1", data=str(before.data))
     page = client.get("/en/maintain?days=7").text
     assert 'name="do" value="gap"' in page
     assert 'action="/en/workbench"' in page

@@ -38,7 +38,9 @@ MOST_FAILURES = 3
 SECONDS_TO_REFINE = 120.0
 """Time in which somebody may rephrase a question, or open an entry after all."""
 MOST_WAITING = 5000
-"""Maximum of searches held; beyond it, the oldest counts as a gap."""
+"""Maximum of questions held; beyond it, the oldest counts as a gap."""
+Question = tuple[GapSource, str, str]
+"""Source, type and text of a gap."""
 UNEXPLAINED = {Verdict.NEAR: GapOutcome.NEAR, Verdict.UNKNOWN: GapOutcome.UNKNOWN}
 
 
@@ -67,6 +69,7 @@ class Unexplained(NamedTuple):
     """A log that no entry explains: the types of its first failures that are not wrappers, the root before its
     consequences, and the message of the root, or else the search query for the log."""
 
+    asker: bytes
     types: tuple[str, ...]
     message: str
     outcome: GapOutcome
@@ -100,6 +103,7 @@ def note_of_diagnosis(asker: bytes, diagnosis: Diagnosis, lang: Language) -> Not
     failures = diagnosis.roots[:MOST_FAILURES]
     message = failures[0].message if failures else diagnosis.query
     return Unexplained(
+        asker,
         tuple(failure.type for failure in failures if failure.type),
         message[:LONGEST_READ],
         UNEXPLAINED[diagnosis.verdict],
@@ -114,7 +118,7 @@ def gap_of(note: Unexplained, redactor: Redactor) -> Gap:
 
 
 class Waiting:
-    """Searches without an answer, held for a while: if the asker tries again and finds something, they were no gap.
+    """Questions without an answer, held for a while: if the asker tries again and finds something, they were no gap.
 
     In the memory of one process, for one thread; times are seconds of any one clock. The asker is a keyed hash whose
     key is made at start and never written.
@@ -123,27 +127,28 @@ class Waiting:
     def __init__(self, seconds: float = SECONDS_TO_REFINE, most: int = MOST_WAITING) -> None:
         self._seconds = seconds
         self._most = most
-        self._since: OrderedDict[tuple[bytes, Gap], float] = OrderedDict()
-        self._of: defaultdict[bytes, set[Gap]] = defaultdict(set)
+        self._since: OrderedDict[tuple[bytes, Question], tuple[Gap, float]] = OrderedDict()
+        self._of: defaultdict[bytes, set[Question]] = defaultdict(set)
 
     def add(self, asker: bytes, gap: Gap, now: float) -> None:
-        """Hold a gap. Repetitions by the same asker count once."""
-        if gap not in self._of[asker]:
-            self._of[asker].add(gap)
-            self._since[asker, gap] = now
+        """Hold a gap. Repetitions by the same asker count once, whatever the language of the page."""
+        question = gap[:3]
+        if question not in self._of[asker]:
+            self._of[asker].add(question)
+            self._since[asker, question] = gap, now
 
     def found(self, asker: bytes) -> None:
-        for gap in self._of.pop(asker, ()):
-            del self._since[asker, gap]
+        for question in self._of.pop(asker, ()):
+            del self._since[asker, question]
 
     def due(self, now: float) -> Iterator[Gap]:
         """Remove and yield gaps that have waited long enough, and the oldest if there are too many."""
         while self._since:
-            (asker, gap), since = next(iter(self._since.items()))
+            (asker, question), (gap, since) = next(iter(self._since.items()))
             if now - since < self._seconds and len(self._since) <= self._most:
                 return
-            del self._since[asker, gap]
-            self._of[asker].discard(gap)
+            del self._since[asker, question]
+            self._of[asker].discard(question)
             if not self._of[asker]:
                 del self._of[asker]
             yield gap
@@ -220,7 +225,7 @@ class Recorder:
                 lang = Language.ZH if has_han(text) else Language.EN
                 self._keep(asker, Gap(GapSource.SEARCH, "", text, outcome, lang))
             case Unexplained():
-                self._keep(NOBODY, gap_of(note, self._current_redactor()))
+                self._keep(note.asker, gap_of(note, self._current_redactor()))
 
     def _keep(self, asker: bytes, gap: Gap) -> None:
         if not gap.kind and not gap.text:
