@@ -1,12 +1,15 @@
 // On an exported site only, before every other script: answers in the browser what a server would be asked for.
-// The data is that of app/jieda/export/search_data.py.
+// The data is that of app/jieda/export/pages.py.
 
 const here = new URL(document.currentScript.src);
 const root = here.pathname.slice(0, here.pathname.lastIndexOf("/static/"));
 const STEPS = 999, RESULTS = 20, MISSED = 0.5, NAMED = 1.6, PAIR = 0.4, PART = 0.5, LONGEST_WORD = 8;
 const askServer = window.fetch.bind(window);
 let loading = null;
-const load = () => (loading ??= askServer(`${root}/search.json`).then((answer) => answer.json()));
+const load = () => (loading ??= askServer(`${root}/search.json`).then((answer) => answer.json()).catch((error) => {
+  loading = null; // asked for again
+  throw error;
+}));
 
 /* ---- A query as terms ---- */
 
@@ -128,8 +131,9 @@ async function answerPage(address) {
   const hits = text ? await found(text, page.body.dataset.lang, address.searchParams.get("framework")) : [];
   const list = Object.assign(page.createElement("ol"), { className: "cards" });
   list.setAttribute("role", "list");
-  list.append(...hits.slice(0, RESULTS).map(card));
+  list.append(...hits.map(card));
   const region = page.getElementById("found");
+  if (text) page.title = `${text} · ${page.title}`;
   const status = region.querySelector(".status"), { one, other, none } = status.dataset;
   const said = hits.length === 1 ? one : hits.length ? other.replace("{count}", hits.length) : none;
   status.textContent = text ? said : "";
@@ -157,6 +161,7 @@ document.documentElement.classList.add("exported");
 try { document.documentElement.dataset.theme = localStorage.getItem("jieda.theme") || document.documentElement.dataset.theme; } catch { /* no storage */ }
 
 document.addEventListener("DOMContentLoaded", () => {
+  for (const promise of document.querySelectorAll("#q-hint, [aria-labelledby=privacy]")) promise.remove(); // a server's
   document.addEventListener("click", ({ target }) => {
     const chosen = target.closest("#preferences [name=theme]");
     try { if (chosen) localStorage.setItem("jieda.theme", chosen.value); } catch { /* no storage */ }
@@ -174,7 +179,13 @@ document.addEventListener("DOMContentLoaded", () => {
     document.getElementById("q").value = new URLSearchParams(location.search).get("q") ?? "";
     answerPage(new URL(location.href)).then(async (answer) => {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      document.title = page.title;
       document.getElementById("results").replaceWith(document.adoptNode(page.getElementById("results")));
+    }).catch(() => {
+      const region = document.getElementById("found");
+      const status = region.querySelector(".status");
+      status.textContent = document.body.dataset.offline;
+      region.replaceChildren(status);
     });
   }
 });

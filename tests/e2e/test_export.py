@@ -26,6 +26,8 @@ from tests.support.small_content import edition, write
 
 PREFIX = "/kb"
 LINK = re.compile(r'(?:href|src)="(/[^"#?]*)(\?page=\d+)?')
+NOT_LOGGED = re.compile("(not|nor) logged")
+"""What nobody knows of the host of the files."""
 AGREE = 0.9
 SHOWN = (
     """(links) => links.filter((each) => each.checkVisibility()).map((each) => each.getAttribute("href"))"""
@@ -45,7 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     link = folder.with_name("link")
     link.symlink_to(folder)
     (folder / ".export-killed" / "new").mkdir(parents=True)
-    few = write(folder.with_name("few"), {"en/roll/gone.md": edition("Gone", formerly="[roll/went]")})
+    few = write(folder.with_name("few"), {"zh/roll/gone.md": edition("旧事", formerly="[roll/went]")})
     built = copy_data(folder.with_name("built"))
     # What was exported before is replaced, and what an export that was killed has left is no obstacle.
     for content, data in ((few, folder.with_name("data")), (ROOT / "content", built)):
@@ -54,6 +56,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done.returncode == 0, done.stderr
         assert (folder / "en/entries/roll/gone/index.html").is_file() == (content == few)
         assert not list(folder.glob(".export-*"))
+        lang = "zh" if content == few else "en"
+        assert f'url={PREFIX}/{lang}/"' in (folder / "index.html").read_text(encoding="utf-8")
         if content == few:
             old = (folder / "zh/entries/roll/went/index.html").read_text(encoding="utf-8")
             assert f'url={PREFIX}/zh/entries/roll/gone"' in old
@@ -112,6 +116,15 @@ def test_it_is_searched_read_and_switched_without_a_server(page: Page, address: 
     expect(page.locator("#results .status")).to_have_text("Nothing found")
     page.goto(f"{address}/en/search/?q=training+constructor")
     expect(page.locator("#results .status")).to_have_text(re.compile(r"^\d+ results$"))
+    expect(page).to_have_title(re.compile(r"^training constructor · Search · "))
+    cards = page.locator("#results .card")
+    expect(page.locator("#results .status")).to_have_text(f"{cards.count()} results")
+    assert cards.count() > 20
+    assert all((box := each.bounding_box()) and box["width"] > 700 for each in cards.all()[:2])
+    page.locator("#q").focus()
+    for _ in range(2):  # the button, then a result: there are no filters to skip
+        page.keyboard.press("Tab")
+    expect(page.locator("#results a:focus")).not_to_have_attribute("href", "#found")
     page.locator("#language button").click()
     page.wait_for_url("**/zh/search/?q=training+constructor")
 
@@ -120,11 +133,23 @@ def test_nothing_that_is_shown_needs_a_server(page: Page, address: str, site: Pa
     for kind in ("", "entries/", "about/", "search/", "topics/rollout/", "entries/slime/resume-training/"):
         page.goto(f"{address}/en/{kind}")
         expect(page.locator("#context")).to_be_hidden()
+        expect(page.get_by_text(NOT_LOGGED)).to_have_count(0)
         for link in page.locator(f"a[href^='{PREFIX}/']").evaluate_all(SHOWN):
             path, _, query = link.partition("#")[0].partition("?")
             target = site.parent / unquote(path).strip("/")
             assert target.is_file() or (target / "index.html").is_file(), (kind, path)
             assert not query or query.startswith("q="), (kind, query)
+
+
+def test_search_data_that_did_not_arrive_is_asked_for_again(browser: Browser, address: str) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.route("**/search.json", lambda route: route.abort(), times=1)
+        page.goto(f"{address}/en/search/?q=checkpoint")
+        expect(page.locator("#results .status")).to_contain_text("Press Enter to try again")
+        expect(page.locator("#results .card")).to_have_count(0)
+        page.locator("#q").press("Enter")
+        expect(page.locator("#results .card").first).to_be_visible()
 
 
 def test_the_last_line_of_a_log_is_searched(page: Page, address: str) -> None:

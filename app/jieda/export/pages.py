@@ -119,7 +119,8 @@ async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
     library, analyzer = snapshot.library, snapshot.searcher.analyzer
     data = search_data(library, analyzer, Glossary(library.glossary, analyzer))
     yield "search.json", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    yield "index.html", _forward(site.urls.home(Language.EN))
+    most = max(Language, key=lambda lang: len(library.published(lang)))
+    yield "index.html", _forward(site.urls.home(most))
     for old, new in library.formerly.items():
         for lang in Language:
             path = site.urls.entry(lang, old).removeprefix(root)
