@@ -566,6 +566,7 @@ class Viewer {
   /** Draws all of it, once it stands in the page. */
   open(number) {
     this.arrange();
+    if (this.fold) this.fold.hidden = !this.folds.length; // what is too short to be folded
     const { log } = this;
     const aim = number || log.root + 1 || (this.marked[0] ?? log.lines.length - 1) + 1;
     this.go(aim, { quiet: !number });

@@ -280,8 +280,9 @@ def test_nothing_is_asked_for_the_log_beside_its_diagnosis_and_another_is_pasted
     expect(page.locator(".viewer-count")).to_contain_text("of")
     names = [name for each in asked if (name := each.rpartition("/")[2]) != "icon.svg"]
     assert sorted(names) == ["diagnose", "log-viewer.css", "log-viewer.js"]
-    paste(page, "step 1\nKeyError: 'node2pg'\n")
+    paste(page, "[rank0]: KeyError: 'node2pg'\n[rank1]: KeyError: 'node2pg'\n")
     expect(page.locator(".viewer-text").last).to_contain_text("node2pg")
+    expect(page.get_by_role("button", name="Unfold all")).to_be_hidden()  # there is no fold
     page.get_by_role("button", name="Edit or paste another").click()
     expect(page.locator("#log")).to_be_focused()
     expect(page.locator("#viewer")).to_have_count(0)
