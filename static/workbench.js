@@ -1,7 +1,7 @@
 // The workbench: what is written is kept in this browser and looked at by the server after a pause. Everything else
 // is a form that works by itself. Nothing here acts while an input method is composing.
 
-import { announce, keep as keepInTab, kept as keptInTab, make, tellShown } from "./app.js";
+import { announce, composing, keep as keepInTab, kept as keptInTab, make, take, tellShown } from "./app.js";
 
 const form = document.getElementById("bench");
 const drafts = document.getElementById("drafts");
@@ -52,6 +52,9 @@ function resume(name, held) {
   again.submit();
 }
 
+const discarded = take("bench.discarded");
+if (discarded) announce((form ?? drafts).dataset.discarded);
+
 if (drafts) {
   const list = drafts.querySelector("ul");
   for (const name of keptNames()) {
@@ -63,7 +66,14 @@ if (drafts) {
     drop.setAttribute("aria-label", `${drafts.dataset.discard}: ${id}`);
     const item = make("li", {}, open, " ", make("span", { className: "count", textContent: time(held.at) }), " ", drop);
     open.addEventListener("click", () => resume(name, held));
-    drop.addEventListener("click", () => { forget(name); item.remove(); drafts.hidden = !list.children.length; });
+    drop.addEventListener("click", () => {
+      (item.nextElementSibling ?? item.previousElementSibling)?.lastElementChild.focus();
+      forget(name);
+      item.remove();
+      drafts.hidden = !list.children.length;
+      if (drafts.hidden) document.querySelector("h1").focus();
+      announce(drafts.dataset.discarded);
+    });
     list.append(item);
   }
   drafts.hidden = !list.children.length;
@@ -79,6 +89,7 @@ if (form) {
   const hint = document.getElementById("bench-kept").firstChild;
   const said = (text) => { hint.textContent = `${text} `; };
   const served = JSON.stringify(values()); // as the server sent it
+  const pageOf = (entry) => form.action + (entry && `?${new URLSearchParams({ entry })}`);
 
   let mine = ownName(dataset.draft);
   let known = kept(mine)?.at; // when the text that this page knows of was kept
@@ -116,7 +127,11 @@ if (form) {
   // that is loaded again has what was written since.
   const [visit] = performance.getEntriesByType("navigation");
   const older = dataset.begun === "1" || visit?.type !== "navigate";
-  if (dataset.done) forget(ownName(dataset.done));
+  if (dataset.done) {
+    forget(ownName(dataset.done));
+    history.replaceState(null, "", pageOf(form.elements.entry.value)); // loaded again, it commits nothing
+  }
+  if (discarded) said(dataset.discarded);
   const draft = kept(mine);
   const restored = Boolean(draft && older && !dataset.done && JSON.stringify(draft.values) !== served);
   if (restored) {
@@ -128,12 +143,9 @@ if (form) {
 
   discard.addEventListener("click", () => {
     forget(mine);
-    discard.hidden = true;
-    put(JSON.parse(served));
-    said(dataset.discarded);
-    announce(dataset.discarded);
-    form.querySelector(".column textarea").focus();
-    later(0);
+    clearTimeout(timer);
+    keepInTab("bench.discarded", true);
+    location.assign(pageOf(form.elements.entry.value)); // this page may have been sent the draft
   });
 
   addEventListener("storage", ({ key, newValue }) => {
@@ -199,6 +211,12 @@ if (form) {
   form.addEventListener("input", changed);
   form.addEventListener("compositionend", () => setTimeout(() => changed({ target: form }), 0));
   form.addEventListener("submit", () => { clearTimeout(timer); keep(); });
+  // The form's first button checks the draft; that of a field is beside it.
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || composing(event) || !event.target.matches(".pickers input")) return;
+    event.preventDefault();
+    event.target.nextElementSibling.click();
+  });
 
   if (restored) later(0);
 

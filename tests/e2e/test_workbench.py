@@ -221,9 +221,12 @@ def test_a_draft_outlives_the_page_until_it_is_discarded(open_bench: Callable[..
     expect(again.locator("#keep")).to_be_checked()
     again.goto(f"{base}{OPENED}")
     expect(again.locator("#en")).to_have_value(re.compile(re.escape("Half a thought")))
+    # Also where the server has sent the draft back.
+    again.locator("button[value=check]").click()
     again.locator("#discard").click()
     expect(again.locator("#en")).to_have_value(original)
     expect(again.locator("#keep")).not_to_be_checked()
+    expect(again.locator("#bench-kept")).to_contain_text("The draft was discarded")
     again.goto(f"{base}/en/workbench")
     expect(again.locator("#drafts")).to_be_hidden()
 
@@ -252,6 +255,12 @@ def test_two_tabs_at_one_draft_warn_and_keep_both_texts(open_bench: Callable[...
         texts.add(first.locator("#en").input_value().removeprefix(original).strip())
         first.goto(first.url.partition("?")[0])
     assert texts == {"Said here", "Said there"}
+    discards = first.locator("#drafts li button:last-child")
+    discards.first.press("Enter")
+    expect(discards).to_be_focused()
+    expect(first.get_by_role("status").filter(has_text="The draft was discarded")).to_have_count(1)
+    discards.press("Enter")
+    expect(first.locator("h1")).to_be_focused()
 
 
 def test_of_two_who_write_one_entry_the_later_sees_word_by_word_what_differs(
@@ -280,6 +289,12 @@ def test_of_two_who_write_one_entry_the_later_sees_word_by_word_what_differs(
     expect(area).to_have_value(re.compile("是我的。"))
     assert "他们" in file.read_text(encoding="utf-8")
     file.write_text(before, encoding="utf-8")
+    page.locator("button[value=commit]").click()
+    expect(page.locator("#said")).to_contain_text("已写入并提交")
+    page.reload()  # which neither commits again nor has a draft
+    expect(page.locator("#said")).to_have_count(0)
+    expect(area).to_have_value(re.compile("是我的。"))
+    expect(page.locator("#discard")).to_be_hidden()
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -301,7 +316,19 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(open_bench: Callable[...
     assert {name: each for name, each in found.items() if each} == {}
 
 
-def test_every_control_is_reached_by_tab(open_bench: Callable[..., Page]) -> None:
+def test_no_preview_lies_over_a_text_or_another_preview(open_bench: Callable[..., Page]) -> None:
+    page = open_bench(OPENED, viewport={"width": 360, "height": 740})
+    for width in (360, 1280):
+        page.set_viewport_size({"width": width, "height": 740})
+        page.locator("#zh").evaluate("area => area.scrollIntoView({ block: 'center', behavior: 'instant' })")
+        assert page.locator("#zh").evaluate(SEEN), width
+        first, second = [box for each in page.locator(".preview").all() if (box := each.bounding_box())]
+        assert first["y"] + first["height"] <= second["y"], width
+
+
+def test_every_control_is_reached_by_tab_and_enter_adds_what_was_typed(
+    open_bench: Callable[..., Page],
+) -> None:
     page = open_bench(OPENED)
     wanted = set(
         page.evaluate(
@@ -318,3 +345,6 @@ def test_every_control_is_reached_by_tab(open_bench: Callable[..., Page]) -> Non
         if wanted <= seen:
             break
     assert wanted - seen == set()
+    page.locator("#related").fill("roll/another")
+    page.locator("#related").press("Enter")
+    expect(page.locator("#en")).to_have_value(re.compile(r"related:\s+- 'roll/another'"))

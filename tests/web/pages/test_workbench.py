@@ -318,6 +318,12 @@ def test_what_somebody_else_changed_is_not_overwritten(bench: httpx.Client, cont
 
 
 def test_what_cannot_be_served_is_not_written(bench: httpx.Client, content: Path) -> None:
+    named = sent(bench, draft(slug="Upper"), "check").text
+    assert "lower-case letters" in re.search(r'id="bench-status"[^>]*>(.*?)<', named)[1]  # type: ignore[index]
+    broken = sent(bench, draft(zh="---\ntitle: [\n---\n"), "check").text
+    assert "committed as" not in broken
+    assert "<title>roll/torn-shard · Workbench · " in broken
+    assert "<title>Workbench · Jieda" in bench.get("/en/workbench").text
     before = git(content, "rev-parse", "HEAD")
     for fields in (
         draft(zh="---\ntitle: [\n---\n", **AUTHOR),
@@ -394,8 +400,13 @@ def test_without_the_switch_nobody_writes(serve: Served, content: Path) -> None:
 
 
 def test_unknown_entries_are_missing_and_known_ones_are_not_begun_twice(bench: httpx.Client) -> None:
-    for wanted in ("roll/absent", "../etc/passwd", "roll/../../x"):
-        assert bench.get("/en/workbench", params={"entry": wanted}).status_code == 404
+    assert bench.get("/en/workbench", params={"entry": "roll/absent"}).status_code == 404
+    for wanted in ("../etc/passwd", "roll/../../x", "no such words"):
+        page = bench.get("/en/workbench", params={"entry": wanted}).text
+        assert f"There is no entry “{wanted}”" in page
+        assert f'value="{wanted}"' in page, "it is not typed again"
+    by_title = bench.get("/zh/workbench", params={"entry": "out of memory"})
+    assert by_title.headers["location"] == "/zh/workbench?entry=roll%2Fmemory"
     begun = sent(bench, {"framework": "roll", "slug": "memory", "kind": "error"}, "new")
     assert begun.status_code == 303
     assert begun.headers["location"].endswith("?entry=roll%2Fmemory")

@@ -14,6 +14,7 @@ from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
 from jieda.entry import Kind, Language
 from jieda.errors import AuthoringError, GitError, UnknownEntry
 from jieda.feedback import today
+from jieda.search.answers import SearchRequest
 from jieda.snapshot.knowledge import RELOAD_FAILURES
 from jieda.usecases.diagnose import excerpt, turn
 from jieda.usecases.gaps.redact import as_log
@@ -275,7 +276,7 @@ async def open_entry(request: Request) -> Response:
     if not wanted:
         return await show_bench(request, context, Form())
     if not ENTRY_ID.fullmatch(wanted):
-        raise UnknownEntry(id=wanted[:200])
+        return await find_entry(request, context, wanted[:MAX_TITLE_CHARS])
     try:
         editions = await context.site.service.offload(lambda: context.site.desk.open(wanted))
     except AuthoringError as error:
@@ -285,6 +286,18 @@ async def open_entry(request: Request) -> Response:
     framework, _, slug = wanted.partition("/")
     form = with_files(Form(entry=wanted, draft=wanted, framework=framework, slug=slug), editions)
     return await show_bench(request, context, form, ActionResult(begun=True))
+
+
+async def find_entry(request: Request, context: PageContext, words: str) -> Response:
+    """Redirect to the entry that the words of a title find, or respond with the start page and a warning."""
+    asked = SearchRequest(words, context.lang, limit=1)
+    found = await context.site.service.offload(lambda: context.served.searcher.search(asked))
+    if not found.hits or found.weak:
+        return await warn(
+            request, context, Form(entry=words), context.t("problem.unknown_entry.detail", id=words)
+        )
+    address = context.urls.workbench(context.lang, entry=found.hits[0].entry.id)
+    return RedirectResponse(address, 303, UNCACHED)
 
 
 def with_user(request: Request, form: Form) -> Form:

@@ -129,11 +129,9 @@ def workbench_page(
 
 
 def _head(context: PageContext, form: Form, *, started: bool) -> Head:
-    title = form.id if form.id.strip("/") and started else context.t("bench.title")
+    named = f"{form.id} · " if form.id.strip("/") and started else ""
     here = partial(context.urls.workbench, entry=form.entry)
-    return Head(
-        "workbench", f"{title} · {context.t('bench.title')}", context.t("bench.lead"), here, indexed=False
-    )
+    return Head("workbench", named + context.t("bench.title"), context.t("bench.lead"), here, indexed=False)
 
 
 def _values(form: Form, key: str) -> set[str]:
@@ -188,7 +186,7 @@ def _translated(context: PageContext, problems: Iterable[Problem]) -> tuple[Prob
 
 def _status(context: PageContext, form: Form, review: Review | None) -> str:
     if review is None:
-        return context.t("bench.unnamed")
+        return context.t("bench.bad_id" if form.slug else "bench.unnamed")
     count = len(review.checked.problems)
     if review.checked.unserved:
         return context.t("bench.unserved", count=count)
