@@ -77,6 +77,8 @@ if (drafts) {
     list.append(item);
   }
   drafts.hidden = !list.children.length;
+  const switched = take("bench.switched");
+  if (switched && kept(switched)) resume(switched, kept(switched));
 }
 
 if (form) {
@@ -210,7 +212,11 @@ if (form) {
   }
   form.addEventListener("input", changed);
   form.addEventListener("compositionend", () => setTimeout(() => changed({ target: form }), 0));
-  form.addEventListener("submit", () => { clearTimeout(timer); keep(); });
+  form.addEventListener("submit", ({ submitter }) => {
+    clearTimeout(timer);
+    keep();
+    keepInTab("bench.pressed", [submitter?.value, form.elements[submitter?.value]?.value]);
+  });
   // The form's first button checks the draft; that of a field is beside it.
   form.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || composing(event) || !event.target.matches(".pickers input")) return;
@@ -219,6 +225,16 @@ if (form) {
   });
 
   if (restored) later(0);
+
+  // The page that answers a button goes on where it was pressed, or at what is wrong.
+  const [button, value] = (dataset.begun !== "1" && take("bench.pressed")) || [];
+  const told = document.getElementById("said");
+  if (button && told) announce(told.textContent.trim());
+  if (form.elements[button]?.localName === "select") form.elements[button].value = value;
+  (told?.classList.contains("warn") ? told : form.querySelector(`button[value="${button}"]`))?.focus();
+
+  // In the other language, a draft of no entry is opened again from the list.
+  document.forms.language.addEventListener("submit", () => { if (!form.elements.entry.value) keepInTab("bench.switched", mine); });
 
   /* ---- From a message to its line, and links of a preview ---- */
 

@@ -229,6 +229,12 @@ def test_a_draft_outlives_the_page_until_it_is_discarded(open_bench: Callable[..
     expect(again.locator("#bench-kept")).to_contain_text("The draft was discarded")
     again.goto(f"{base}/en/workbench")
     expect(again.locator("#drafts")).to_be_hidden()
+    again.locator("#slug").fill("begun")
+    again.locator("button[value=new]").click()
+    again.locator("#en").fill("Begun in English")
+    again.locator("#language button").click()
+    expect(again.locator("html")).to_have_attribute("lang", "zh-CN")
+    expect(again.locator("#en")).to_have_value(re.compile("Begun in English"))
 
 
 def test_two_tabs_at_one_draft_warn_and_keep_both_texts(open_bench: Callable[..., Page]) -> None:
@@ -291,6 +297,7 @@ def test_of_two_who_write_one_entry_the_later_sees_word_by_word_what_differs(
     file.write_text(before, encoding="utf-8")
     page.locator("button[value=commit]").click()
     expect(page.locator("#said")).to_contain_text("已写入并提交")
+    expect(page).to_have_url(re.compile(r"\?entry=roll%2Fmemory$"))
     page.reload()  # which neither commits again nor has a draft
     expect(page.locator("#said")).to_have_count(0)
     expect(area).to_have_value(re.compile("是我的。"))
@@ -348,3 +355,7 @@ def test_every_control_is_reached_by_tab_and_enter_adds_what_was_typed(
     page.locator("#related").fill("roll/another")
     page.locator("#related").press("Enter")
     expect(page.locator("#en")).to_have_value(re.compile(r"related:\s+- 'roll/another'"))
+    expect(page.locator("button[value=related]")).to_be_focused()
+    expect(page.get_by_role("status").filter(has_text="related: roll/another")).to_have_count(2)
+    page.locator("button[value=commit]").press("Enter")  # without a name
+    expect(page.locator("#said")).to_be_focused()

@@ -8,6 +8,7 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from jieda.content.authoring.source_text import values_of
 from jieda.content.authoring.writing import Author
 from jieda.content.read.directory import MAX_FILE_BYTES
 from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
@@ -88,6 +89,8 @@ PATCH = "text/x-diff"
 Action = Callable[[Request, PageContext, Form, Mapping[str, str]], Awaitable[Response]]
 TAG_LISTS = {"topic": "topics", "error-type": "error_types", "related": "related"}
 """Lists in the front matter, by the button that adds a value or takes it out."""
+FIELDS = {**TAG_LISTS, "kind": "kind", "wording": "aliases"}
+"""Fields of the front matter, by the button that changes them."""
 
 
 async def check(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
@@ -150,7 +153,10 @@ async def edit(request: Request, context: PageContext, form: Form, fields: Mappi
         texts = await context.site.service.offload(lambda: edited_texts(form, fields))
     except AuthoringError as error:
         return await warn(request, context, form, context.t("bench.unreadable", reason=str(error)))
-    return await show_bench(request, context, replace(form, texts=texts))
+    key = FIELDS.get(fields["do"], "")
+    values = dict.fromkeys(value for text in texts.values() for value in values_of(text, key))
+    note = f"{key}: {', '.join(values)}" if key else ""
+    return await show_bench(request, context, replace(form, texts=texts), ActionResult(note))
 
 
 def edited_texts(form: Form, fields: Mapping[str, str]) -> Mapping[Language, str]:
