@@ -94,7 +94,7 @@ class Failures:
     repeats: tuple[str, ...] = ()
     """Text after a line that was printed several times, with `{int}` for the count."""
     message_fields: tuple[str, ...] = ()
-    """Fields of a JSON record that may hold the text of a log line, in order of precedence."""
+    """Fields of a record that may hold the text of a log line, in order of precedence."""
     level_fields: tuple[str, ...] = ()
     """Fields that may hold its level."""
     error_fields: tuple[str, ...] = ()

@@ -90,14 +90,14 @@ FOLDERS = Grammar({}, {"any": (r"[^/]", 0, 200)}, whole=True)
 
 GENERIC_WORDS = frozenset(
     """
-    a an and are as at be by can cannot code could did does error errors exception exceptions exit exited
-    expected fail failed failure fatal file for from got has have in info internal invalid is it line most
-    recent call last module no none not null object of on or process raise raised rank returned runtime
-    self stack status stderr stdout system the this to traceback type unknown value warning was with
-    assert assertion assertionerror attributeerror baseexception eoferror filenotfounderror importerror
-    indexerror ioerror keyerror modulenotfounderror nameerror notimplementederror oserror runtimeerror
-    permissionerror syntaxerror systemerror timeouterror typeerror unboundlocalerror unicodedecodeerror
-    valueerror zerodivisionerror jsondecodeerror connectionrefusederror true false
+    a an and are as at be by caller can cannot code could did does error errors exception exceptions exit exited
+    expected fail failed failure fatal file for from got has have in info internal invalid is it level line logger
+    lvl message most msg recent call last module no none not null object of on or process raise raised rank
+    returned runtime self severity stack status stderr stdout system the this time timestamp to traceback ts type
+    unknown value warning was with assert assertion assertionerror attributeerror baseexception eoferror
+    filenotfounderror importerror indexerror ioerror keyerror modulenotfounderror nameerror notimplementederror
+    oserror runtimeerror permissionerror syntaxerror systemerror timeouterror typeerror unboundlocalerror
+    unicodedecodeerror valueerror zerodivisionerror jsondecodeerror connectionrefusederror true false
     """.split()
 )
 """Words that occur in the log of any program; they make no signature specific."""

@@ -524,15 +524,26 @@ def test_a_runbook_is_one_error_in_either_language(
     assert "kind: error\n" in text
 
 
-def test_a_command_that_a_title_quotes_is_no_signature(
-    imported: Callable[..., Result], tmp_path: Path
+@pytest.mark.parametrize(
+    ("question", "signature"),
+    [
+        (
+            '## HPA does not scale and `kubectl get hpa` says "unable to fetch metrics of it"\n\nWait.\n',
+            "unable to fetch metrics of it",
+        ),
+        (
+            '## Why is nothing booked?\n\n```\nunit=ledger level=error msg="failed: no lease"\n```\n\nWait.\n',
+            'unit=ledger level=error msg="failed: no lease"',
+        ),
+    ],
+    ids=["no command", "the message of a record"],
+)
+def test_a_signature_is_what_tells_the_failure(
+    imported: Callable[..., Result], tmp_path: Path, question: str, signature: str
 ) -> None:
-    page = (
-        '# FAQ\n\n## HPA does not scale and `kubectl get hpa` says "unable to fetch metrics of it"\n\nWait.\n'
-    )
-    imported(["faq.md"], faq_DOT_md=page)
+    imported(["faq.md"], faq_DOT_md=f"# FAQ\n\n{question}")
     (path,) = (tmp_path / "content/en/roll").glob("*.md")
-    assert "signatures:\n  - 'unable to fetch metrics of it'\n" in path.read_text(encoding="utf-8")
+    assert f"signatures:\n  - '{signature}'\n" in path.read_text(encoding="utf-8")
 
 
 def test_a_page_without_headings_that_was_named_is_one_entry(

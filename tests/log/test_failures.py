@@ -81,6 +81,8 @@ def only(log: str) -> LoggedFailure:
             "no gearbox",
         ),
         ('{"event":"KeyError: 1","level":"error"}', "KeyError", "1"),
+        ('trainer-0  | {"event":"KeyError: 1","level":"error"}', "KeyError", "1"),
+        ('ts=17 level=error msg="job \\"a\\" failed" err="KeyError: 1"', "KeyError", "1"),
     ],
 )
 def test_failure_is_found(log: str, type_: str, message: str) -> None:

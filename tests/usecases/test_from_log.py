@@ -82,6 +82,23 @@ def test_an_exception_gives_a_signature_whatever_its_name_ends_in(desk: Desk) ->
         ),
         ("致命错误:  对不起, 已经有太多的客户", "致命错误: 对不起, 已经有太多的客户"),
         ("错误:  检测到死锁", "错误: 检测到死锁"),
+        ("错误：重试 3 次后放弃，已用45秒", "错误：重试 {int} 次后放弃，已用{int}秒"),
+        (
+            "ERROR: order P20260302117 was refused after 3 attempts",
+            "ERROR: order {word} was refused after {int} attempts",
+        ),
+        (
+            "2026-03-02 10:14:02,117 ERROR 支付渠道返回超时，订单号P20260302117未入账",
+            "ERROR 支付渠道返回超时，订单号{word}未入账",
+        ),
+        (
+            'time="2026-03-02T10:14:02Z" level=error msg="cannot sync partition 12: lease held by node-7"',
+            "cannot sync partition {int}: lease held by node-7",
+        ),
+        (
+            'web-1  | {"level":"error","msg":"cannot sync partition 12","err":"the lease is held"}',
+            "cannot sync partition {int}",
+        ),
     ],
 )
 def test_what_differs_between_two_logs_is_no_text_of_the_signature(
@@ -89,6 +106,11 @@ def test_what_differs_between_two_logs_is_no_text_of_the_signature(
 ) -> None:
     assert desk.new("roll/shard", log=f"{line}\n").exit_code == 0
     assert f"\nsignatures:\n  - '{signature}'\n" in desk.files()["en/roll/shard.md"]
+
+
+def test_what_of_a_signature_may_be_a_value_is_a_doubt(desk: Desk) -> None:
+    assert desk.new("roll/shard", log="ERROR: the lease of 12 shards is held by node-7\n").exit_code == 0
+    assert "'values: the signature has node-7: put" in desk.files()["en/roll/shard.md"]
 
 
 def test_a_log_becomes_a_draft_in_both_languages_with_its_sample(desk: Desk) -> None:
@@ -141,6 +163,7 @@ def test_an_id_can_be_left_out(desk: Desk) -> None:
         ((), LOG, "does not tell which framework it is about"),
         (("roll/x",), "step 1\nstep 2\n", "tells of no error"),
         (("roll/x",), "", "the log is empty"),
+        (("rol/x",), LOG, "framework 'rol' is not in taxonomy.yaml, which has"),
         (("roll/Bad",), LOG, "must be <framework>/<slug>"),
         (("roll/known",), LOG, "is there already"),
         (("roll/x", "--kind", "concept"), LOG, "leave --kind out"),

@@ -97,31 +97,39 @@ _STAMP = re.compile(
     r"^\W*(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\S*\W+|^\((?:\w+ )?pid=[^)]*\)\s*"
 )
 _QUOTED_PHRASE = re.compile(r'`([^`]{8,})`|"([^"]{8,})"|“([^”]{8,})”|「([^」]{8,})」')
-_QUOTED_VALUE = re.compile(r"""(?<![\w"'])(?:"[^"\n]{1,80}"|'[^'\n]{1,80}')(?![\w"'])""")
-_VALUES = (
-    (
-        re.compile(
-            r"(?<![\w.])\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)"
+# Not the message of a record, `msg="cannot open it"`: without it, the rest would fit every record.
+_QUOTED_VALUE = re.compile(
+    r"""(?<![\w"'])(?!(?<==)["'](?:[^\s"']+ ){2})(?:"[^"\n]{1,80}"|'[^'\n]{1,80}')(?![\w"'])"""
+)
+_COUNTED = (
+    "attempts?|times|tries|retries|seconds?|minutes?|hours?|days?|[次秒天个条行台块张份页项笔]|分钟|小时"
+)
+# ASCII: no space is between a value and a Chinese word.
+_VALUES = tuple(
+    (re.compile(pattern, re.ASCII), placeholder)
+    for pattern, placeholder in (
+        (
+            r"(?<![\w.])\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)",
+            "{any}",
         ),
-        "{any}",
-    ),
-    (re.compile(r"(?<![\w.{])(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+(?!\w)"), "{any}"),
-    (re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?"), "{addr}"),
-    (re.compile(r"0x[0-9a-fA-F]+"), "{hex}"),
-    (
-        re.compile(
-            r"\[(?!0\d+\])[\d\s,x*]+\]|[A-Za-z]\w{0,20}\.\w{1,20}\(\[[^\]]*\]\)|\(\d+(?:,\s*\d+)+,?\)"
+        (r"(?<![\w.{])(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+(?!\w)", "{any}"),
+        (r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?", "{addr}"),
+        (r"0x[0-9a-fA-F]+", "{hex}"),
+        (
+            r"\[(?!0\d+\])[\d\s,x*]+\]|[A-Za-z]\w{0,20}\.\w{1,20}\(\[[^\]]*\]\)|\(\d+(?:,\s*\d+)+,?\)",
+            "{shape}",
         ),
-        "{shape}",
-    ),
-    (re.compile(r"(?<![\w/{}])(?:[A-Za-z]:\\|~?/)[\w.+@-]+(?:[/\\][\w.+@-]+)+/?"), "{path}"),
-    (re.compile(r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)", re.IGNORECASE), "{word}"),
-    (re.compile(r"\b\d+(?:\.\d+)?\s?(?:[KMGT]i?B|bytes)\b"), "{size}"),
-    (re.compile(r"(?<![\w./{])\d+/\d+(?![\w./])"), "{int}/{int}"),
-    (re.compile(r"(?<![\w.{])\d+\.\d+(?![\w.])"), "{num}"),
-    (re.compile(r"(?<![\w.])(?=[0-9a-f]*\d)[0-9a-f]{12,}(?!\w)", re.IGNORECASE), "{hex}"),
-    (re.compile(r"(?<![\w.{-])(?<!\[(?=0))\d{2,}(?![\w.])"), "{int}"),
-    (re.compile(r"\.{3,}|…|\bx{3,}\b|\*{3,}", re.IGNORECASE), "{any}"),
+        (r"(?<![\w/{}])(?:[A-Za-z]:\\|~?/)[\w.+@-]+(?:[/\\][\w.+@-]+)+/?", "{path}"),
+        (r"(?i)(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)", "{word}"),
+        (r"\b\d+(?:\.\d+)?\s?(?:[KMGT]i?B|bytes)\b", "{size}"),
+        (r"(?<![\w./{])\d+/\d+(?![\w./])", "{int}/{int}"),
+        (r"(?<![\w.{])\d+\.\d+(?![\w.])", "{num}"),
+        (r"(?i)(?<![\w.])(?=[0-9a-f]*\d)[0-9a-f]{12,}(?!\w)", "{hex}"),
+        (r"(?<![\w.{-])[A-Za-z][\w-]*\d{6,}[\w-]*", "{word}"),
+        (rf"(?<![\w.{{-])\d+(?=\s?(?:{_COUNTED})(?![a-z]))", "{int}"),
+        (r"(?<![\w.{-])(?<!\[(?=0))\d{2,}(?![\w.])", "{int}"),
+        (r"(?i)\.{3,}|…|\bx{3,}\b|\*{3,}", "{any}"),
+    )
 )
 
 

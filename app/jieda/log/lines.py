@@ -4,14 +4,14 @@ and reduces a log of any size, as it arrives, to its end and the surroundings of
 Everything here is linear in the length of the text and accepts any string.
 """
 
-import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jieda.log.encoding import Utf8Writer
 from jieda.log.formats import Formats, LineKind, read_lines
+from jieda.log.records import may_be_record, text_of_record
 from jieda.signature import LONGEST_SURE
 
 PIECE = 2000
@@ -147,7 +147,7 @@ def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> froz
         for shape in dict.fromkeys(shapes)
         if not shape.strip(_DECORATION)
         or shape[-1] in _AFTER
-        or shape[0] == "{"
+        or may_be_record(shape)
         or len(shape) > PIECE
         or prefixed(shape)
     }
@@ -172,45 +172,15 @@ def _read_line(physical: str, index: dict[str, int], formats: Formats) -> tuple[
 
 
 def _unwrap(line: str, formats: Formats) -> list[str]:
-    """Unpack a physical line: the states of a progress bar, or the text inside a JSON log record."""
+    """Unpack a physical line: the states of a progress bar, or the text inside a record."""
     if "\r" in line:
         return [state for state in line.split("\r") if state]
-    if line[:1] == "{" and line.rstrip()[-1] == "}":
-        line = _json_text(line, formats)
+    head, start = "", _find_prefix(line, formats.prefix)[1]
+    if text := text_of_record(line[start:], formats):
+        head, line = line[:start], strip_codes(text)
     if "\\n" in line and "Traceback (most recent call last)" in line:
         line = line.replace("\\\\n", "\n").replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
-    return [part for part in re.split(r"[\r\n]+", line) if part] if "\n" in line else [line]
-
-
-def _json_text(line: str, formats: Formats) -> str:
-    """Return the message and the error of a record, after its level if only that reports trouble."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return line
-    text = _field(record, formats.message_fields)
-    errors = [each for name in formats.error_fields if (each := _field(record, (name,)))]
-    stack = next((each for each in errors if "\n" in each), "")
-    said = (each for each in errors if "\n" not in each and each not in text and each not in stack)
-    text = ": ".join(filter(None, (text, *dict.fromkeys(said))))
-    if stack and stack not in text:
-        return strip_codes(f"{text}\n{stack}")
-    if not text:
-        return strip_codes(line)
-    level = _field(record, formats.level_fields)
-    alarming = formats.tells_of_trouble(level) and level.casefold() not in text.casefold()
-    return strip_codes(f"{level.upper()}: {text}" if alarming else text)
-
-
-def _field(record: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Return the first of these fields that is a text, or an empty text."""
-    for name in names:
-        outer, _, inner = name.partition(".")
-        nested = record.get(outer)
-        value = record.get(name, nested.get(inner) if isinstance(nested, dict) else None)
-        if isinstance(value, str):
-            return value
-    return ""
+    return [head + part for part in re.split(r"[\r\n]+", line) if part]
 
 
 def _cut_long(line: str) -> Sequence[str]:

@@ -2,8 +2,9 @@
 as a doubt."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
@@ -26,7 +27,7 @@ from jieda.errors import AuthoringError
 from jieda.feedback import today
 from jieda.log.formats import compile_formats
 from jieda.log.traceback import parse
-from jieda.signature import compile_signature_line
+from jieda.signature import compile_signature_line, literal_text
 from jieda.taxonomy import Taxonomy
 from jieda.usecases.secrets import masked
 
@@ -64,17 +65,21 @@ def clues_of(
     line = " ".join(masked(f"{error}: {message}" if error and message else error or message).split())
     short = error.rpartition(".")[2]
     others = [*strangers, *(sample for sample in content.samples if sample.entry_id != entry_id)]
-    text = masked(log)
     return Clues(
         line=line,
         name=VALUES.sub(" ", f"{short} {masked(message)}"),
         error_types=_error_types(content.corpus.taxonomy, short),
-        signatures=tuple(
-            each
-            for each in signatures_of([line] if diagnosis.root or not failure else [], others)
-            if compile_signature_line(each).matches(text)
-        ),
+        signatures=_signature_of(line, masked(log), others) if diagnosis.root or not failure else (),
     )
+
+
+def _signature_of(line: str, log: str, others: Sequence[Sample]) -> tuple[str, ...]:
+    """Return the signature of an error, or of the longest part of it that the log has as it stands: a record has the
+    level and the details apart from the message."""
+    parts = line.split(": ")
+    runs = [": ".join(parts[first:last]) for first in (0, 1) for last in range(len(parts), first, -1)]
+    found = signatures_of((line, *(run for run in runs if run.count(" ") > 1)), others)
+    return tuple(islice((each for each in found if compile_signature_line(each).matches(log)), 1))
 
 
 def _loudest(log: str, content: Loaded) -> str:
@@ -122,7 +127,7 @@ def draft_from_log(
         raise AuthoringError("the log tells of no error: `jieda new ID --kind error` writes an empty draft")
     guessed = not (wanted or framework)
     framework = wanted.partition("/")[0] or framework or diagnosis.framework
-    if framework not in content.corpus.taxonomy.framework:
+    if guessed and framework not in content.corpus.taxonomy.framework:
         raise AuthoringError("the log does not tell which framework it is about: name an ID, or --framework")
     taken = (each.partition("/")[2] for each in content.corpus.by_id)
     slug, named = SlugAllocator(taken).take(clues.name, "", "", "error")
@@ -136,7 +141,7 @@ def draft_from_log(
         *_close(diagnosis),
         doubt_guess("topics", known.topics),
         doubt_guess("error-types", known.error_types),
-        *(() if known.signatures else (doubt("signature-from-log"),)),
+        *_of_signatures(known.signatures),
         doubt("sample-from-log", id=entry_id),
         doubt("source-from-log"),
     )
@@ -154,6 +159,15 @@ def known_failure(clues: Clues, content: Loaded) -> KnownFailure:
 def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
     ids = [each.entry.id for each in diagnosis.matches][:MOST_NAMED]
     return (doubt("duplicate-from-log", ids=", ".join(ids)),) if ids else ()
+
+
+def _of_signatures(signatures: Sequence[str]) -> Iterable[Doubt]:
+    """Yield what is to be decided about them: there is none, or its numbers may differ between logs."""
+    if not signatures:
+        yield doubt("signature-from-log")
+    words = (word for each in signatures for word in literal_text(each).split())
+    if values := [word.strip(",.:;，。：；") for word in words if any(map(str.isdigit, word))]:
+        yield doubt("values-from-log", values=", ".join(values))
 
 
 def draft_files(
