@@ -175,6 +175,12 @@ FAULTY = {
     "unquoted signature": ("signatures: [KeyError: 1]", "signature", "single quotes"),
     "number as signature": ("signatures: [404]", "signature", "single quotes"),
     "unspecific signature": ("signatures: ['KeyError: {int}']", "signature", "nothing specific"),
+    "fields of any record": (
+        "signatures: ['time={quoted} level=error caller={word} msg={quoted}']",
+        "signature",
+        "nothing specific",
+    ),
+    "unknown key of a signature": ("signatures: [{all: [a b c d e], bogus: 1}]", "signature", "`bogus`"),
     "unknown placeholder": ("signatures: ['rank {rank} of training']", "signature", "{rank}"),
     "related to nothing": ("related: [roll/nothing]", "related", "roll/nothing"),
     "related to itself": ("related: [roll/a]", "related", "this entry"),

@@ -253,10 +253,10 @@ def signature(node: Node, report: Report) -> Signature:
     shapes: {...}}`, with something specific in `all`."""
     if not isinstance(node, Fields):
         return _require_specific(node, Signature((_signature_line(node, report),)))
-    if unknown := node.values.keys() - _SIGNATURE.keys():
+    if not node.values.keys() & _SIGNATURE.keys():
+        key = next(iter(node.values), "")
         raise YamlError(
-            node.line,
-            f"is not a string (`{min(unknown)}` was read as a key): put single quotes around the line",
+            node.line, f"is not a string (`{key}` was read as a key): put single quotes around the line"
         )
     values = _read_signature(node, report)
     lines = tuple(dict.fromkeys(values["all"]))
