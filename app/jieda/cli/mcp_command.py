@@ -5,18 +5,23 @@ import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from jieda.agents.installed import require
 from jieda.agents.opening import Message, Opening
 from jieda.cli.running import content_option, url_option
 from jieda.entry import Language
+from jieda.errors import JiedaError
 from jieda.presentation.brand import OURS, handle, short_name
 from jieda.site_texts import SiteTexts
 
+EXTRA_MISSING = (
+    "jieda mcp needs the SDK of the Model Context Protocol, which is not installed; install it beside Jieda:"
+    " pip install 'mcp>=2.3', in a checkout: make install"
+)
 SESSION = "jieda.cli.mcp_session"
 """Imported during the first responses: the import takes a second of CPU time."""
 SETTINGS, CONTENT = "jieda.settings", "jieda.content.read.gather"
@@ -32,7 +37,8 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
     Clients start this command themselves; docs/agents.md says how to set each up. It answers from the local content,
     which may be edited meanwhile, or with --url from a server. A server also answers agents itself, at /mcp.
     """
-    require()
+    if find_spec("mcp") is None:
+        raise JiedaError(EXTRA_MISSING)
     with (
         open(os.dup(0), encoding="utf-8", errors="replace") as read,  # noqa: PTH123 - a descriptor
         open(os.dup(1), "w", encoding="utf-8") as write,  # noqa: PTH123 - as above

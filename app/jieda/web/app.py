@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from importlib.util import find_spec
 
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
 from starlette.requests import Request
 
 from jieda.agents.answering import Context
-from jieda.agents.installed import is_installed
 from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import ClusterUnavailable
@@ -95,7 +95,7 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
         cache=AnswerCache(settings.cache << 20),
         error_page=error_page,
         desk=Desk(settings.content),
-        agents=AgentsEndpoint(context_of, most_bytes) if is_installed() else None,
+        agents=AgentsEndpoint(context_of, most_bytes) if find_spec("mcp") else None,
         askers=Askers(),
     )
 
