@@ -5,12 +5,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from jieda.errors import JiedaError
 from jieda.snapshot.store.generation import GENERATIONS, generation_names, point_to, prune
 from jieda.snapshot.store.processes import (
     ANSWER,
     BuildAnswer,
     BuildRefused,
-    DirectoryTaken,
     ask,
     is_led,
     lead,
@@ -45,7 +45,7 @@ def test_where_nobody_leads_nobody_is_waited_for(tmp_path: Path) -> None:
 def test_a_directory_is_led_by_one_and_by_nobody_when_that_one_is_gone(tmp_path: Path) -> None:
     leader = lead(tmp_path, "http://127.0.0.1:1")
     assert is_led(tmp_path)
-    with pytest.raises(DirectoryTaken, match=f"process {os.getpid()}, http://127.0.0.1:1"):
+    with pytest.raises(JiedaError, match=f"process {os.getpid()}, http://127.0.0.1:1"):
         lead(tmp_path, "http://127.0.0.1:2")
     outcomes: list[object] = []
     waiting = asked(tmp_path, outcomes)

@@ -18,7 +18,7 @@ from jieda.settings import Settings
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
 from jieda.snapshot.snapshot import SHOWN, Analyzers, Snapshot, analyzers_of
 from jieda.snapshot.store.facts import FactsUnreadable
-from jieda.snapshot.store.generation import current_name, read_pointer
+from jieda.snapshot.store.generation import current_name, read_pointer, read_record
 from jieda.snapshot.store.processes import (
     LOOK_AGAIN,
     STATUS,
@@ -27,7 +27,6 @@ from jieda.snapshot.store.processes import (
     ask,
     is_led,
     lead,
-    read_record,
     reason_of,
     serving_workers,
 )
@@ -118,7 +117,7 @@ class Knowledge:
         leading: bool = False,
     ) -> None:
         """`analyzers`: those that this process already has. `leading`: this process takes ownership of the data
-        directory; raises DirectoryTaken if another one owns it."""
+        directory; raises JiedaError if another one owns it."""
         self._settings = settings
         self._follow_only = follow_only
         self._leading = leading

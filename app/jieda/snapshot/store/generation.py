@@ -132,6 +132,14 @@ def from_json(data: bytes, kind: type[Value]) -> Value:
         raise RecordUnreadable(str(error)) from error
 
 
+def read_record(path: Path, kind: type[Value]) -> Value | None:
+    """Return the record at a path; None if there is none that can be read."""
+    try:
+        return from_json(read_plain(path), kind)
+    except (OSError, RecordUnreadable):
+        return None
+
+
 def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
@@ -305,11 +313,8 @@ def generation_folder(data: Path, name: str) -> Path:
 
 def read_pointer(data: Path) -> Pointer:
     """Return the current pointer."""
-    try:
-        pointer = from_json(read_plain(data / CURRENT), Pointer)
-    except (OSError, RecordUnreadable):
-        return Pointer()
-    return pointer if NAME.fullmatch(pointer.generation) else Pointer()
+    pointer = read_record(data / CURRENT, Pointer)
+    return pointer if pointer and NAME.fullmatch(pointer.generation) else Pointer()
 
 
 def current_name(data: Path) -> str:

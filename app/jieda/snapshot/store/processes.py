@@ -17,12 +17,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from jieda.disk import make_room, read_plain, write_aside
 from jieda.errors import ClusterUnavailable, ContentError, JiedaError
 from jieda.snapshot.store.facts import FactsUnreadable
-from jieda.snapshot.store.generation import RecordUnreadable, from_json, to_json
+from jieda.snapshot.store.generation import RecordUnreadable, from_json, read_record, to_json
 
 LEADER, LOCK = "leader", "build.lock"
 STATUS, WANTED, ANSWER = "builder.json", "wanted", "answer"
@@ -31,12 +30,6 @@ ROOM = 512
 """Minimum size of a file in bytes, so that on a full disk a longer text can overwrite a shorter one."""
 LOOK_AGAIN = 0.05
 """Seconds between two checks of another process."""
-
-Value = TypeVar("Value")
-
-
-class DirectoryTaken(JiedaError):
-    """Another server owns the data directory."""
 
 
 class BuildRefused(JiedaError):
@@ -49,14 +42,14 @@ class BuildRefused(JiedaError):
 def lead(data: Path, address: str) -> int:
     """Make this process the owner of a data directory for its lifetime; return the descriptor of the lock.
 
-    Raises DirectoryTaken, OSError if the file cannot be locked.
+    Raises JiedaError if another server owns it, OSError if the file cannot be locked.
     """
     data.mkdir(parents=True, exist_ok=True)
     descriptor = _open_to_lock(data / LEADER)
     if not _try_lock(descriptor):
         owner = os.pread(descriptor, ROOM, 0).decode(errors="replace").strip()
         os.close(descriptor)
-        raise DirectoryTaken(
+        raise JiedaError(
             f"{data}: another server uses this data directory ({owner or 'unknown'}). "
             "Stop that one, or give this one a directory of its own with --data or JIEDA_DATA."
         )
@@ -143,14 +136,6 @@ def write_record(path: Path, record: object) -> None:
             descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
-
-
-def read_record(path: Path, kind: type[Value]) -> Value | None:
-    """Return the record at a path; None if there is none that can be read."""
-    try:
-        return from_json(read_plain(path), kind)
-    except (OSError, RecordUnreadable):
-        return None
 
 
 # ---- builds that workers request
