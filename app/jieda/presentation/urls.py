@@ -3,7 +3,7 @@ entry answers. No other module builds URLs."""
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape, unescape
 from pathlib import Path
@@ -17,7 +17,7 @@ from jieda.presentation import paths
 from jieda.settings import Settings
 from jieda.taxonomy import FACETS, Filters
 
-Parameter = str | int | bool | Iterable[str] | None
+Parameter = str | int | bool | Collection[str] | None
 
 # Rendered content escapes quotes in text and attribute values, so this matches only whole attributes that the renderer
 # wrote itself.
@@ -245,16 +245,6 @@ def _digest(content: bytes) -> str:
 
 
 def _query(params: Mapping[str, Parameter]) -> str:
-    pairs = [(name, _texts(value)) for name, value in params.items()]
-    text = urlencode([(name, text) for name, texts in pairs for text in texts if text])
+    given = {name: "1" if value is True else value for name, value in params.items() if value}
+    text = urlencode(given, doseq=True)
     return f"?{text}" if text else ""
-
-
-def _texts(value: Parameter) -> tuple[str, ...]:
-    if value is None or value is False or value == 0:
-        return ()
-    if value is True:
-        return ("1",)
-    if isinstance(value, str | int):
-        return (str(value),)
-    return tuple(str(part) for part in value)
