@@ -153,7 +153,7 @@ def printable(text: str) -> str:
 
 def cut(text: str, most: int) -> str:
     """Return a text of at most `most` characters; an ellipsis stands for the rest."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str]) -> str:

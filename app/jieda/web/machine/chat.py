@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Entry, Language
 from jieda.han import has_han
-from jieda.presentation.diagnosis_text import as_markdown, describe_near, elsewhere_text
+from jieda.presentation.diagnosis_text import as_markdown, cut, describe_near, elsewhere_text
 from jieda.presentation.urls import link_pages
 from jieda.search.answers import SearchRequest
 from jieda.usecases.diagnose import diagnose_log, extracted
@@ -148,7 +148,7 @@ def verdict_paragraphs(site: Site, diagnosis: Diagnosis, lang: Language) -> Iter
     if told := elsewhere_text(diagnosis, t):
         yield told
     if diagnosis.matches:
-        yield clip(as_markdown(diagnosis, t, partial(address, site, lang)))
+        yield cut(as_markdown(diagnosis, t, partial(address, site, lang)), LONGEST_FIX)
     for near in diagnosis.near if not diagnosis.matches else ():
         shared = describe_near(near, diagnosis.framework, t)
         yield f"- {link_entry(site, near.entry, lang)}{t('list.parenthesis', text=shared) if shared else ''}"
@@ -162,7 +162,7 @@ def hit_paragraphs(site: Site, found: Found, lang: Language) -> Iterator[str]:
     elif hits[0].edition.answer:
         yield f"**{link_entry(site, hits[0].entry, lang)}**"
         told = hits[0].edition.answer.markdown.strip()
-        yield clip(link_pages(told, hits[0].entry.id, partial(address, site, lang)))
+        yield cut(link_pages(told, hits[0].entry.id, partial(address, site, lang)), LONGEST_FIX)
         hits = hits[1:]
     if hits:
         yield "\n".join(f"- {link_entry(site, hit.entry, lang)}" for hit in hits)
@@ -176,8 +176,3 @@ def link_entry(site: Site, entry: Entry, lang: Language) -> str:
 def address(site: Site, lang: Language, entry_id: str) -> str:
     """Return the address of an entry's page."""
     return site.urls.absolute(site.urls.entry(lang, entry_id))
-
-
-def clip(text: str) -> str:
-    """Cut an answer to the length for a chat."""
-    return text if len(text) <= LONGEST_FIX else f"{text[:LONGEST_FIX].rstrip()} …"

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from jieda.entry import Language
 from jieda.presentation.brand import COLORS, wordmark
+from jieda.presentation.diagnosis_text import cut
 from jieda.version import VERSION
 from jieda.web.http.respond import Theme
 from jieda.web.pages.context import PageContext
@@ -89,7 +90,7 @@ def _frame(context: PageContext, head: Head) -> dict[str, object]:
         "theme": context.theme,
         "themes": tuple(Theme),
         # What search engines show of it.
-        "description": _cut(head.description),
+        "description": cut(" ".join(head.description.split()), 160),
         # Absolute, like the alternates; without a base address there are none, because programs accept no others.
         "canonical": urls.absolute(head.here(head.canonical_lang or context.lang))
         if settings.base_url
@@ -144,8 +145,3 @@ def _alternates(context: PageContext, head: Head) -> Iterable[Alternate]:
         yield Alternate(lang.tag, context.urls.absolute(head.here(lang)))
     if held:
         yield Alternate("x-default", context.urls.absolute(head.here(held[0])))
-
-
-def _cut(text: str, limit: int = 160) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"
