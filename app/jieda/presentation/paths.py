@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 ROOT = "/"
 HOME = "/{lang}/"
-HOME_WITHOUT_SLASH = "/{lang}"
 SEARCH = "/{lang}/search"
 DIAGNOSE = "/{lang}/diagnose"
 ASKED = "/{lang}/asked"

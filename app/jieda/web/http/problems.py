@@ -161,8 +161,8 @@ async def on_failure(request: Request, error: Exception) -> Response:
 
 
 def meant_address(request: Request) -> str:
-    """Return the page that an address without one means: in `/zh-CN/…` and `/EN/…` the language, with a slash at the
-    end the page without it; empty for any other."""
+    """Return the page that an address without one means: in `/zh-CN/…` and `/EN/…` the language, of `/en` the start
+    page, with a slash at the end the page without it; empty for any other."""
     path, query = own_path(request.scope), request.url.query
     first, *rest = path.strip("/").split("/")
     lang = parse_language(first)

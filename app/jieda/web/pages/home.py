@@ -184,9 +184,3 @@ async def show_home(request: Request) -> Response:
         lambda: Resource.of(home_page(context), HTML),
     )
     return await page_answer(request, context, resource)
-
-
-async def add_slash(request: Request) -> Response:
-    """Redirect an address without the final slash to the start page."""
-    context = await context_of(request)
-    return RedirectResponse(context.urls.home(context.lang), 308)

@@ -22,7 +22,6 @@ from jieda.web.pages import (
 ROUTES: tuple[Route, ...] = (
     Route(paths.ROOT, home.redirect_to_language),
     Route(paths.HOME, home.show_home),
-    Route(paths.HOME_WITHOUT_SLASH, home.add_slash),
     Route(paths.SEARCH, search.show_search),
     Route(paths.SEARCH, diagnose.answer_field, "POST"),
     Route(paths.ENTRIES, browse.show_entries),
