@@ -31,7 +31,7 @@ from jieda.snapshot.store.processes import (
     serving_workers,
 )
 from jieda.snapshot.watch.follow import UNREADABLE, Follower, watch_cluster
-from jieda.snapshot.watch.keep import EXPECTED, Keeper, Watch, WatchMode
+from jieda.snapshot.watch.keep import EXPECTED, Keeper, Watch
 
 log = logging.getLogger(__name__)
 
@@ -219,7 +219,7 @@ class Knowledge:
 
     def watch(self) -> None:
         """Start to build when the content changes, if configured, and to retry failed builds."""
-        watch = Watch(WatchMode(self._settings.watch)) if self._settings.reload_content else None
+        watch = Watch(self._settings.watch) if self._settings.reload_content else None
         self._threads.start("jieda-watch", partial(self._keeper.follow_content, watch))
         if self._leading:
             self._threads.start("jieda-lead", self._keep_leading)

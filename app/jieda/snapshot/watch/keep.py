@@ -8,7 +8,6 @@ import time
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -43,23 +42,15 @@ Folder = tuple[str, int, int]
 """A path with its device and inode: a watch reports nothing about a new folder at the same path."""
 
 
-class WatchMode(StrEnum):
-    """How changes are detected. `auto` uses events and polls now and then as well."""
-
-    AUTO = "auto"
-    EVENTS = "events"
-    POLL = "poll"
-
-
 AUTO_SHARE, AUTO_LEAST = 50.0, 2.0
 POLL_SHARE, POLL_LEAST = 10.0, 0.5
 """Polling period: this multiple of the time that the last poll took, and at least so many seconds."""
 
 
 class Watch:
-    """Waits for changes below some folders. For one thread."""
+    """Waits for changes below some folders. For one thread. `mode` is the setting `watch`."""
 
-    def __init__(self, mode: WatchMode) -> None:
+    def __init__(self, mode: str) -> None:
         self._mode = mode
         self._folders: frozenset[Folder] = frozenset()
         self._replaced = False
@@ -68,16 +59,14 @@ class Watch:
 
     def period(self, cost: float) -> float:
         """Return the seconds between two polls if one takes `cost` seconds; infinite if only events are used."""
-        if self._mode is WatchMode.EVENTS and self._events is not None:
-            return float("inf")
-        if self._mode is WatchMode.AUTO and self._events is not None:
-            return max(AUTO_LEAST, AUTO_SHARE * cost)
-        return max(POLL_LEAST, POLL_SHARE * cost)
+        if self._events is None:
+            return max(POLL_LEAST, POLL_SHARE * cost)
+        return float("inf") if self._mode == "events" else max(AUTO_LEAST, AUTO_SHARE * cost)
 
     def cover(self, folders: frozenset[str], stop: threading.Event) -> bool:
         """Watch these folders from now on. Return True if they differ from the watched ones, even if only by inode:
         changes in the meantime may have gone unnoticed."""
-        if self._mode is WatchMode.POLL:
+        if self._mode == "poll":
             return False
         found = frozenset(_with_inodes(folders))
         if found == self._folders and not self._replaced:
