@@ -35,10 +35,6 @@ class ImportingError(JiedaError):
     """A page cannot be read, or cannot be imported as requested; nothing was written."""
 
 
-class LoadingError(JiedaError):
-    """The input of `jieda load` cannot be read; files written before that stay."""
-
-
 class GitError(JiedaError):
     """The `git` command is missing or failed; the message includes its output."""
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from jieda.content.read.forms import ENTRY_ID, FIELDS, FrontMatter, read_front_matter
 from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar
 from jieda.entry import NO_TEXT, Language
-from jieda.errors import LoadingError
+from jieda.errors import JiedaError
 from jieda.taxonomy import Taxonomy
 
 MAX_LINE_BYTES = 4 << 20
@@ -27,7 +27,7 @@ class RefusedLine(ValueError):
 
 
 def read_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
-    """Yield non-blank lines with their numbers, from 1; None for one too long to be held. Raises LoadingError."""
+    """Yield non-blank lines with their numbers, from 1; None for one too long to be held. Raises JiedaError."""
     number = 0
     while line := _read_line(stream, number, MAX_LINE_BYTES + 1):
         number += 1
@@ -45,7 +45,7 @@ def _read_line(stream: BinaryIO, number: int, most: int) -> bytes:
     try:
         return stream.readline(most)
     except OSError as error:
-        raise LoadingError(f"the input cannot be read after line {number}: {error.strerror}") from error
+        raise JiedaError(f"the input cannot be read after line {number}: {error.strerror}") from error
 
 
 def read_object(line: bytes | None) -> Object:

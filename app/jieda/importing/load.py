@@ -22,7 +22,7 @@ from jieda.content.read.directory import SourceFile
 from jieda.content.read.forms import FrontMatter
 from jieda.content.read.parse import parse_file
 from jieda.disk import write_aside
-from jieda.errors import AuthoringError, LoadingError
+from jieda.errors import AuthoringError, JiedaError
 from jieda.importing.lines import RefusedLine, read_edition, read_lines, read_object, read_path
 from jieda.taxonomy import Taxonomy
 
@@ -86,7 +86,7 @@ class LoadRecord:
 @contextmanager
 def open_record(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
     """Open the record of a content directory, locked against other loads, and rewrite it at the end. With `dry_run`,
-    nothing is written. Raises LoadingError, OSError."""
+    nothing is written. Raises JiedaError, OSError."""
     path = directory / "imports" / NAME
     if dry_run:
         yield LoadRecord(path, _read(path)[0])
@@ -110,7 +110,7 @@ def _locked(folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             said = f"{folder.parent}: another `jieda load` is at work there: wait for its end"
-            raise LoadingError(said) from error
+            raise JiedaError(said) from error
         yield
 
 
@@ -136,7 +136,7 @@ def _parse_record_line(line: bytes, place: str) -> tuple[str, str]:
         said = json.loads(line)
         return str(said["file"]), str(said["digest"])
     except (ValueError, KeyError, TypeError) as error:
-        raise LoadingError(
+        raise JiedaError(
             f"{place}: cannot be read: restore the file, or delete it, and then no file that is there counts as loaded"
         ) from error
 
@@ -180,7 +180,7 @@ class Loader:
     _unnamed: int = 0
 
     def load(self, stream: BinaryIO) -> Iterator[LoadEvent]:
-        """Load all lines. Raises LoadingError for lines or files, OSError if the record cannot be written."""
+        """Load all lines. Raises JiedaError for lines or files, OSError if the record cannot be written."""
         for number, line in read_lines(stream):
             yield self._load_line(number, line)
 
@@ -236,7 +236,7 @@ class Loader:
             folder.write({where: content})
         except AuthoringError as error:
             path = self.directory / where
-            raise LoadingError(
+            raise JiedaError(
                 f"{path}: cannot be written: {error}; lines before it are loaded: start again once that is mended"
             ) from error
 

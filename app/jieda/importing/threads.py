@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from jieda.errors import LoadingError
+from jieda.errors import JiedaError
 from jieda.importing.outline import fence_after
 from jieda.importing.wording import WORDING
 
@@ -88,13 +88,13 @@ def _divided(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def read_threads(file: Path) -> tuple[Thread, ...]:
-    """Read the threads in a file, each once, without pull requests. Raises LoadingError."""
+    """Read the threads in a file, each once, without pull requests. Raises JiedaError."""
     try:
         if file.stat().st_size > MAX_BYTES:
-            raise LoadingError(f"{file} has more than {MAX_BYTES >> 20} MiB: export fewer threads at a time")
+            raise JiedaError(f"{file} has more than {MAX_BYTES >> 20} MiB: export fewer threads at a time")
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise LoadingError(f"{file} cannot be read: {error}") from error
+        raise JiedaError(f"{file} cannot be read: {error}") from error
     found = {
         thread.url: thread
         for each in _objects(text, file)
@@ -111,9 +111,7 @@ def _objects(text: str, file: Path) -> Iterator[Mapping[str, Any]]:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise LoadingError(
-                f"{file}: line {number} is not JSON, or an array over several lines"
-            ) from error
+            raise JiedaError(f"{file}: line {number} is not JSON, or an array over several lines") from error
         yield from (
             each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)
         )
