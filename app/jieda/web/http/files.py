@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import fastapi_offline
+from anyio.to_thread import run_sync
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,7 +24,13 @@ COMMENTS: Mapping[str, re.Pattern[str]] = {
 }
 """What of our files is for those who read them in the repository, a tenth of what a page loads; in scripts, comments
 that have their lines to themselves, as elsewhere two slashes may stand in a text."""
-TYPES: Mapping[str, str] = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+TYPES: Mapping[str, str] = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".jpg": "image/jpeg",
+    **{f".{kind}": f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp")},
+}
 """Media types. Python's own table depends on the machine: without /etc/mime.types it has another type for scripts."""
 SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js")
 
@@ -61,7 +68,16 @@ def load_swagger_files() -> Files:
 
 def media_type(name: str) -> str:
     """Return the media type of a file by its suffix."""
-    return TYPES.get(Path(name).suffix, "application/octet-stream")
+    return TYPES.get(Path(name).suffix.lower(), "application/octet-stream")
+
+
+async def send_file(request: Request, path: Path, cache: str = REVALIDATE) -> Response:
+    """Send a file of the content, read off the event loop. Raises 404 where it was deleted after it was loaded."""
+    try:
+        content = await run_sync(path.read_bytes)
+    except OSError:
+        raise HTTPException(404) from None
+    return await respond(request, content, media_type(path.name), cache=cache)
 
 
 def serve(files: Files) -> Handler:

@@ -11,17 +11,14 @@ from jieda.places import STATIC
 from jieda.presentation import paths
 from jieda.presentation.brand import COLORS, style_sheet
 from jieda.settings import Settings
-from jieda.web.http.files import load_own_files, load_swagger_files, serve
+from jieda.web.http.files import load_own_files, load_swagger_files, send_file, serve
 from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, Theme, respond
 from jieda.web.http.routing import Handler, Route
 from jieda.web.machine import agents, chat, docs_page, operations, reading
 from jieda.web.pages.context import PageContext, context_of
-from jieda.web.pages.entry import IMAGE_TYPES
 from jieda.web.pages.parts import page_count
 from jieda.web.site import site_of
 
-BRAND_TYPES = IMAGE_TYPES | {"svg": "image/svg+xml"}
-"""A logo may be SVG: the Content-Security-Policy of every response blocks scripts in it."""
 PLAIN, XML = "text/plain", "application/xml"
 
 
@@ -77,11 +74,8 @@ async def send_brand(request: Request) -> Response:
         return await respond(request, style_sheet(library.site), "text/css", cache=cache)
     if image is None:
         raise HTTPException(404)
-    try:
-        content = await site.service.offload(image.read_bytes)
-    except OSError:
-        raise HTTPException(404) from None
-    return await respond(request, content, BRAND_TYPES[image.suffix[1:].lower()], cache=cache)
+    # A logo may be SVG: the Content-Security-Policy of every response blocks scripts in it.
+    return await send_file(request, image, cache)
 
 
 llms = serve_text(reading.llms_list, PLAIN)

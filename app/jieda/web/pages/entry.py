@@ -6,7 +6,6 @@ from operator import itemgetter
 from pathlib import Path
 from urllib.parse import quote
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -19,6 +18,7 @@ from jieda.presentation.urls import fill_in, linked_entries
 from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
+from jieda.web.http.files import send_file
 from jieda.web.http.respond import Body, Resource, preferred_media_type, respond
 from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, is_switched_on, page_answer
 from jieda.web.pages.layout import Head, render_page
@@ -149,8 +149,6 @@ def _article_data(context: PageContext, entry: Entry, edition: Edition) -> dict[
     return data
 
 
-IMAGE_TYPES = {"jpg": "image/jpeg"} | {kind: f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp")}
-
 VARY = ("Accept", "Cookie")
 CACHE_OVERHEAD = 500
 """Approximate size of a cached page beside its body, in bytes."""
@@ -162,7 +160,7 @@ async def show_entry(request: Request) -> Response:
     framework, name = request.path_params["framework"], request.path_params["name"]
     image = context.library.image(context.lang, f"{framework}/{name}")
     if image:
-        return await send_image(request, context, image)
+        return await send_file(request, image)
     as_markdown = name.endswith(".md")
     wanted = f"{framework}/{name.removesuffix('.md')}"
     request.state.note = EntryRead(NOBODY, wanted)
@@ -201,12 +199,3 @@ async def show_page(request: Request, context: PageContext, wanted: str) -> Resp
         html = await service.offload(partial(Resource.of, html, HTML))
         cache.put(context.served, key, html, CACHE_OVERHEAD + len(html.gzipped))
     return await page_answer(request, context, html, VARY)
-
-
-async def send_image(request: Request, context: PageContext, image: Path) -> Response:
-    """Send an image, read off the event loop. 404 where it was deleted after the content was loaded."""
-    try:
-        content = await context.site.service.offload(image.read_bytes)
-    except OSError:
-        raise HTTPException(404) from None
-    return await respond(request, content, IMAGE_TYPES[image.suffix[1:].lower()])
