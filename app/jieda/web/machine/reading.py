@@ -1,7 +1,7 @@
 """Texts for programs that read the site: feed, sitemap, llms files, OpenSearch. All depend on the generation only."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -14,7 +14,7 @@ from jieda.presentation.fence import derived_fence
 from jieda.presentation.paths import TAG_PAGES
 from jieda.presentation.urls import Urls, rewrite
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.layout import Alternate, icon_url
+from jieda.web.pages.layout import Alternate, alternates, icon_url
 from jieda.web.pages.parts import page_count
 
 ITEMS = 50
@@ -80,7 +80,7 @@ def opensearch(context: PageContext) -> str:
 
 
 ENTRIES_A_FILE = 20_000
-Page = tuple[str, str, list[Alternate]]
+Page = tuple[str, str, tuple[Alternate, ...]]
 """The address of a page in one language, the ISO date of its change or an empty text, and all its addresses."""
 
 
@@ -123,18 +123,15 @@ def _general(urls: Urls, library: Library) -> Iterator[Page]:
 def _entries(urls: Urls, library: Library, number: int) -> Iterator[Page]:
     for entry_id in library.ids[(number - 1) * ENTRIES_A_FILE : number * ENTRIES_A_FILE]:
         entry = library.summary(entry_id)
-        held = tuple(lang for lang in Language if lang in entry.editions)
         changed = entry.updated.isoformat()
-        yield from _page(urls, partial(urls.entry, entry_id=entry.id), held, changed)
+        yield from _page(urls, partial(urls.entry, entry_id=entry.id), entry.editions, changed)
 
 
 def _page(
-    urls: Urls, address: Callable[[Language], str], langs: tuple[Language, ...], changed: str
+    urls: Urls, address: Callable[[Language], str], langs: Collection[Language], changed: str
 ) -> Iterator[Page]:
-    alternates = [Alternate(lang.tag, urls.absolute(address(lang))) for lang in langs]
-    alternates.append(Alternate("x-default", alternates[0].url))
-    for alternate in alternates[:-1]:
-        yield alternate.url, changed, alternates
+    listed = alternates(urls, address, langs)
+    return ((each.url, changed, listed) for each in listed[:-1])
 
 
 def llms_list(context: PageContext) -> str:

@@ -1,8 +1,8 @@
 """The frame of every page: head, header, language and theme switches, footer."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 from markupsafe import Markup
@@ -10,6 +10,7 @@ from markupsafe import Markup
 from jieda.entry import Language
 from jieda.presentation.brand import COLORS, wordmark
 from jieda.presentation.diagnosis_text import cut
+from jieda.presentation.urls import Urls
 from jieda.version import VERSION
 from jieda.web.http.respond import Theme
 from jieda.web.pages.context import PageContext
@@ -39,6 +40,12 @@ class Alternate:
 
     hreflang: str
     url: str
+
+
+def alternates(urls: Urls, here: Here, langs: Collection[Language]) -> tuple[Alternate, ...]:
+    """Return the addresses of a page in the languages that have it; the last is the one for all other readers."""
+    held = [Alternate(lang.tag, urls.absolute(here(lang))) for lang in Language if lang in langs]
+    return (*held, *(replace(each, hreflang="x-default") for each in held[:1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +102,9 @@ def _frame(context: PageContext, head: Head) -> dict[str, object]:
         "canonical": urls.absolute(head.here(head.canonical_lang or context.lang))
         if settings.base_url
         else "",
-        "alternates": tuple(_alternates(context, head)),
+        "alternates": alternates(urls, head.here, head.languages)
+        if head.indexed and settings.base_url
+        else (),
         "scripts": tuple(map(urls.static, ("app.js", "search.js", *SCRIPTS.get(head.name, ())))),
         "json_ld": data_block(head.data),
         "wordmark": wordmark(site, context.lang),
@@ -135,13 +144,3 @@ def data_block(items: Iterable[dict[str, object]]) -> Markup:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return safe(text)
-
-
-def _alternates(context: PageContext, head: Head) -> Iterable[Alternate]:
-    if not head.indexed or not context.site.settings.base_url:
-        return
-    held = [lang for lang in Language if lang in head.languages]
-    for lang in held:
-        yield Alternate(lang.tag, context.urls.absolute(head.here(lang)))
-    if held:
-        yield Alternate("x-default", context.urls.absolute(head.here(held[0])))
