@@ -22,6 +22,12 @@ def server_address(text: str) -> str:
     return text.rstrip("/")
 
 
+def own_address(host: str, port: int | str) -> str:
+    """Return the address at which this machine reaches a server that listens on a host and port."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - looked up, not listened on
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
 def read_variable(environ: Mapping[str, str], variable: str, default: str) -> str:
     """Return the value of a variable. An empty one counts as not set, and so does the one that Kubernetes sets in every
     container beside a service named jieda: `JIEDA_PORT=tcp://10.96.12.3:8000`."""

@@ -11,7 +11,7 @@ import sys
 from typing import NoReturn
 from urllib.parse import urlsplit
 
-from jieda.address import HOST, HOST_VARIABLE, PORT, PORT_VARIABLE, read_variable, server_address
+from jieda.address import HOST, HOST_VARIABLE, PORT, PORT_VARIABLE, own_address, read_variable, server_address
 
 SECONDS = 5.0
 MOST_BYTES = 20_000
@@ -19,7 +19,6 @@ USAGE = """Usage: jieda health [--url URL]
 
 Exit with 0 if a server is ready to answer, with 1 if it is not. URL is its address, by default the one that
 JIEDA_HOST and JIEDA_PORT set."""
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, not listened on
 
 
 def main() -> None:
@@ -33,7 +32,7 @@ def main() -> None:
     if given and (len(given) != 2 or given[0] != "--url"):
         refuse(USAGE)
     try:
-        base = server_address(given[1] if given else own_address())
+        base = server_address(given[1] if given else address_set())
     except ValueError as error:
         refuse(str(error))
     try:
@@ -66,7 +65,7 @@ def ask(base: str) -> tuple[str, str]:
     return words[1], text
 
 
-def own_address() -> str:
+def address_set() -> str:
     """Return the local address of a server with the settings of this environment."""
     host, port = (
         read_variable(os.environ, HOST_VARIABLE, HOST),
@@ -74,8 +73,7 @@ def own_address() -> str:
     )
     if not port.isdecimal():
         refuse(f"{PORT_VARIABLE} must be a number; it is {port!r}")
-    host = EVERYWHERE.get(host, host)
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    return own_address(host, port)
 
 
 def refuse(message: str) -> NoReturn:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from jieda.address import own_address
 from jieda.disk import remove, temporary_folders
 from jieda.errors import ContentError, JiedaError
 from jieda.settings import Settings
@@ -121,7 +122,7 @@ class Knowledge:
         self._settings = settings
         self._follow_only = follow_only
         self._leading = leading
-        self._address = f"http://{settings.host}:{settings.port}"
+        self._address = own_address(settings.host, settings.port)
         self._stop = threading.Event()
         self._died = ("", 0.0)
         self._threads = Threads(self._stop, self._note_death)

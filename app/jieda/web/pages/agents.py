@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from jieda.address import own_address
 from jieda.presentation.brand import handle, short_name
 from jieda.web.http.respond import respond
 from jieda.web.pages.context import MARKDOWN, PageContext, context_of
@@ -18,7 +19,6 @@ FILES = Path(__file__).parent / "agent_files"
 NAMES = ("SKILL.md", "AGENTS.md")
 """Files that a team copies into its own repository; in `FILES` with the language before the extension."""
 TOOLS = ("diagnose", "search", "read", "list", "report_outcome")
-ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - looked up, not listened on
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,7 @@ def placeholders(context: PageContext) -> Mapping[str, str]:
 def origin(context: PageContext) -> str:
     """Return scheme and host of this server: as configured, else where it listens."""
     settings = context.site.settings
-    host = "localhost" if settings.host in ANYWHERE else settings.host
-    return context.urls.base_url or f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+    return context.urls.base_url or own_address(settings.host, settings.port)
 
 
 async def send_agents_file(request: Request) -> Response:
