@@ -98,14 +98,10 @@ def cost_of(scope: Scope) -> Cost | None:
 class Buckets:
     """One token bucket per client; it holds one minute's requests and refills within a minute."""
 
-    def __init__(self, per_minute: int, most: int = MOST_CLIENTS) -> None:
+    def __init__(self, per_minute: int) -> None:
         self.per_minute = per_minute
         self._each = MINUTE / per_minute
-        self._most = most
         self._full_at: OrderedDict[bytes, float] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._full_at)
 
     def left(self, client: bytes, now: float) -> tuple[int, int]:
         """Return how many requests a client may send now, and the seconds until its bucket is full."""
@@ -119,7 +115,7 @@ class Buckets:
             return full_at - now - MINUTE
         self._full_at[client] = full_at
         self._full_at.move_to_end(client)
-        if len(self._full_at) > self._most:
+        if len(self._full_at) > MOST_CLIENTS:
             self._full_at.popitem(last=False)
         return 0.0
 
