@@ -42,13 +42,8 @@ from jieda.web.http.routing import Handler
 from jieda.web.site import Site, site_of
 from jieda.web.templating import safe
 
-WHERE_GAPS_ARE_KEPT = {
-    "about.privacy_paste": "about.privacy_paste.gaps",
-    "about.privacy_search": "about.privacy_search.gaps",
-    "agents.safety_text": "agents.safety_text.gaps",
-    "diagnose.privacy": "diagnose.privacy.gaps",
-}
-"""Privacy statements, and what replaces them where redacted gaps are recorded."""
+OF_PRIVACY = ("about.privacy_paste", "about.privacy_search", "agents.safety_text", "diagnose.privacy")
+"""Statements that others, whose keys end in `.gaps`, replace where redacted gaps are recorded."""
 
 
 CONTENT_TEXTS = {
@@ -121,8 +116,8 @@ class PageContext:
 
     def t(self, key: str, **args: str | int) -> str:
         """Return a text in the reader's language; the content's own version takes precedence."""
-        if self.site.settings.gaps:
-            key = WHERE_GAPS_ARE_KEPT.get(key, key)
+        if self.site.settings.gaps and key in OF_PRIVACY:
+            key += ".gaps"
         texts = self.site_texts
         own: Words = getattr(texts, CONTENT_TEXTS[key]) if key in CONTENT_TEXTS else {}
         if text := own.get(self.lang):
