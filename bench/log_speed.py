@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jieda.entry import Language
+from jieda.helpers import THRESHOLDS
 from jieda.settings import Settings
-from jieda.snapshot.build.helpers import THRESHOLDS
 from jieda.snapshot.knowledge import Knowledge
 
 from bench.logs import ADVERSARIAL, MIB, interleaved_ranks

@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "jieda.colors",
         "jieda.site_texts",
     ),
-    ("jieda.taxonomy", "jieda.git", "jieda.log", "jieda.versions"),
+    ("jieda.taxonomy", "jieda.git", "jieda.log", "jieda.versions", "jieda.helpers"),
     ("jieda.setting_forms",),
     ("jieda.settings",),
     ("jieda.feedback",),

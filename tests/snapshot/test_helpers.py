@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from jieda.snapshot.build import entries, helpers, signatures
+from jieda import helpers
+from jieda.helpers import CHUNK, Helpers
+from jieda.snapshot.build import entries, signatures
 from jieda.snapshot.build.builder import Builder
-from jieda.snapshot.build.helpers import CHUNK, Helpers
 from jieda.snapshot.snapshot import Analyzers
-from jieda.snapshot.store.facts import FILE_NAME, FactStore
+from jieda.snapshot.store.facts import FILE_NAME, FactStore, code_version
 from jieda.snapshot.store.generation import Generation, current_name
 
 from tests.support.server import ROOT, until
@@ -197,7 +198,7 @@ def test_a_process_that_does_not_listen_holds_up_nobody(monkeypatch: pytest.Monk
     def look() -> None:
         watcher()
 
-    with Helpers(2) as processes:
+    with Helpers(code_version, 2) as processes:
         found = processes.map(texts, longer, 1, look)
         assert sorted(found) == sorted(map(longer, texts))
 
@@ -210,7 +211,7 @@ def halved(number: int) -> int:
 
 def test_what_another_process_cannot_do_is_told_here() -> None:
     even = range(0, 20 * CHUNK, 2)
-    with Helpers(2) as processes:
+    with Helpers(code_version, 2) as processes:
         assert sorted(processes.map(even, halved, 1, lambda: None)) == list(range(10 * CHUNK))
         with pytest.raises(ValueError, match=r"^7$"):
             list(processes.map([*even, 7], halved, 1, lambda: None))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from jieda.snapshot.build.helpers import UNKNOWN, free_memory, processors
+from jieda.helpers import UNKNOWN, free_memory, processors
 
 
 def shown(folder: Path, **files: str) -> Path:

@@ -13,11 +13,12 @@ from typing import Generic, Protocol, TypeVar
 from jieda.diagnosis.answers import Diagnosis
 from jieda.entry import Language
 from jieda.errors import TooBusy
+from jieda.helpers import Helper
 from jieda.metrics import Metrics
 from jieda.settings import Settings
-from jieda.snapshot.build.helpers import Helper
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.store.facts import code_version
 from jieda.usecases.gaps.recorder import Note, Recorder
 from jieda.usecases.secrets import without_secrets
 
@@ -50,7 +51,7 @@ class LogProcess:
             if self._process and not self._process.is_alive():
                 self.end()
             try:
-                process = self._process = self._process or Helper(SECONDS_IDLE)
+                process = self._process = self._process or Helper(code_version, SECONDS_IDLE)
             except OSError as error:
                 log.warning("the process for large logs cannot be started: %s", error)
                 return None

@@ -16,13 +16,13 @@ from jieda.agents.answering import Context
 from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import ClusterUnavailable
+from jieda.helpers import THRESHOLDS
 from jieda.locales.translations import Translations
 from jieda.presentation.shaper import Shapers
 from jieda.presentation.urls import Urls
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
 from jieda.site_texts import SiteTexts
-from jieda.snapshot.build.helpers import THRESHOLDS
 from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.service import OncePerGeneration, Service
 from jieda.usecases.workbench.desk import Desk

@@ -18,6 +18,7 @@ from jieda.content.read.state import ContentState, advance
 from jieda.disk import make_room, set_aside
 from jieda.entry import Problem
 from jieda.errors import ContentError
+from jieda.helpers import Helpers, collect_garbage_rarely
 from jieda.search.meaning.embedder import NotEmbedded
 from jieda.snapshot.build.entries import EntryFacts, read_files
 from jieda.snapshot.build.files import (
@@ -27,7 +28,6 @@ from jieda.snapshot.build.files import (
     HistoryFacts,
     read_unchanged,
 )
-from jieda.snapshot.build.helpers import Helpers, collect_garbage_rarely
 from jieda.snapshot.build.publish import (
     GenerationPlan,
     Publication,
@@ -144,7 +144,7 @@ class Builder:
         code_version()
         self._data = data
         self._stopping = stopping
-        self._helpers = Helpers(processes)
+        self._helpers = Helpers(code_version, processes)
         self._content, self._analyzers = tuple(content), analyzers
         self._tools: BuildTools | None = None
         self._last: LastBuild | None = None

@@ -26,7 +26,7 @@ from jieda.content.read.directory import (
 from jieda.content.read.history import commit_of, histories
 from jieda.entry import Problem
 from jieda.errors import ContentError, GitError
-from jieda.snapshot.build.helpers import Helpers
+from jieda.helpers import Helpers
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FactStore, FileRow, code_version, fact_key, packed
 from jieda.snapshot.store.generation import from_json, to_json

@@ -1,7 +1,7 @@
-"""Helper processes that share large amounts of work; a build succeeds without them.
+"""Helper processes, to which a build or a server hands work; both succeed without them.
 
 A thread per process hands it chunks of tasks. Chunks that a helper fails at, or has not finished when it dies or hangs,
-are done by the builder itself, which so meets the error, if any. (The process pool of the standard library waits
+are done by the process itself, which so meets the error, if any. (The process pool of the standard library waits
 forever if a process is killed while it answers.)
 """
 
@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jieda.bound_process import BoundProcess
-from jieda.snapshot.store.facts import code_version
 
 log = logging.getLogger(__name__)
 
@@ -54,9 +53,10 @@ class Helpers:
     """A pool of helper processes, started once there is enough work, and ended when its `with` block is left. Not safe
     to share between threads."""
 
-    def __init__(self, processes: int = 1) -> None:
-        """`processes`: 1 does all work in this process; 0 uses as many as processors and memory allow."""
-        self._processes = processes
+    def __init__(self, version: Callable[[], str], processes: int = 1) -> None:
+        """`version`: as for `Helper`. `processes`: 1 does all work in this process; 0 uses as many as processors and
+        memory allow."""
+        self._version, self._processes = version, processes
         self._all: list[Helper] = []
 
     def __enter__(self) -> "Helpers":
@@ -86,7 +86,7 @@ class Helpers:
     def _start(self, wanted: int) -> None:
         try:
             for _ in range(wanted if wanted > 1 else 0):
-                self._all.append(Helper())
+                self._all.append(Helper(self._version))
         except OSError as error:
             log.warning("cannot start a helper process for the build: %s", error)
 
@@ -129,12 +129,13 @@ class Helpers:
 class Helper:
     """A process that works on tasks; it ends with this process, however that ends."""
 
-    def __init__(self, idle: float | None = None) -> None:
-        """`idle`: seconds without a task after which it ends, if given. Raises OSError if it cannot be started."""
+    def __init__(self, version: Callable[[], str], idle: float | None = None) -> None:
+        """`version` identifies the code that results depend on: a process with another one does nothing. `idle`:
+        seconds without a task after which it ends, if given. Raises OSError if it cannot be started."""
         self.is_lost = False
         self._work: Work | None = None
         self._line, theirs = Pipe()
-        self._process = BoundProcess(partial(help_out, theirs, code_version(), idle))
+        self._process = BoundProcess(partial(help_out, theirs, version, version(), idle))
         # If the program ends meanwhile, the helper is killed, not waited for.
         self._process.daemon = True
         self._process.start()
@@ -166,13 +167,12 @@ class Helper:
         self._process.join()
 
 
-def help_out(line: Connection, version: str, idle: float | None) -> None:
-    """Run in the helper process: work on tasks from `line` until it is closed, or nothing has come for `idle` seconds.
-    `version`: that of the code of the process that it helps."""
-    # An interrupt is meant for that process.
+def help_out(line: Connection, version: Callable[[], str], expected: str, idle: float | None) -> None:
+    """Run in the helper process: work on tasks from `line` until it is closed or silent for `idle` seconds."""
+    # An interrupt is meant for the process that it helps.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(*THRESHOLDS)
-    if version != code_version():
+    if version() != expected:
         return  # the sources were replaced since: other code gives other results
     work: Work = len
     with suppress(EOFError, OSError):
