@@ -217,6 +217,10 @@ BROKEN = {
         "en/lost.md:1: place: editions belong in",
     ),
     "sample in the wrong place": ({"samples/roll/a/notes.txt": "x"}, "place: samples belong in"),
+    "sample in no folder of an entry": (
+        {"samples/roll/stray.log": "x"},
+        "samples/roll/stray.log:1: place: samples belong in",
+    ),
 }
 
 

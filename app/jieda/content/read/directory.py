@@ -191,25 +191,30 @@ class _Walk:
 
     def editions_and_images(self, language: str) -> Iterator[FoundFile]:
         fault = "is neither an edition (.md) nor an image that can be served"
-        for framework in self._listing(language):
+        for framework in self._folders(language, "editions belong in <lang>/<framework>/<slug>.md"):
             where = f"{language}/{framework.name}"
-            if framework.is_dir():
-                yield from self._files(where, _is_edition_or_image, fault, link=framework.is_symlink())
-            else:
-                self._complain(where, "place", "editions belong in <lang>/<framework>/<slug>.md")
+            yield from self._files(where, _is_edition_or_image, fault, link=framework.is_symlink())
 
     def brand(self) -> Iterator[FoundFile]:
         return self._files(BRAND, _is_brand, "is not an image that can be served as a logo or an icon")
 
     def samples(self) -> Iterator[FoundFile]:
         fault = "samples belong in samples/<framework>/<slug>/*.log"
-        for framework in self._listing("samples"):
-            for entry in self._listing(f"samples/{framework.name}", link=framework.is_symlink()):
-                where = f"samples/{framework.name}/{entry.name}"
-                yield from self._files(where, _is_log, fault, link=entry.is_symlink())
+        for framework in self._folders("samples", fault):
+            outer = f"samples/{framework.name}"
+            for entry in self._folders(outer, fault, link=framework.is_symlink()):
+                yield from self._files(f"{outer}/{entry.name}", _is_log, fault, link=entry.is_symlink())
 
     def background(self) -> Iterator[FoundFile]:
         return self._files(BACKGROUND, _is_log, "logs that no entry explains belong in background/*.log")
+
+    def _folders(self, where: str, fault: str, *, link: bool = True) -> Iterator[os.DirEntry[str]]:
+        """Yield the folders in a folder, and complain about what else is there."""
+        for item in self._listing(where, link=link):
+            if item.is_dir():
+                yield item
+            else:
+                self._complain(f"{where}/{item.name}", "place", fault)
 
     def _files(
         self, folder: str, is_wanted: Callable[[str], bool], fault: str, *, link: bool = True
