@@ -242,6 +242,11 @@ def test_eval_prints_a_row_for_each_kind_and_language_and_why_queries_failed(
     assert "roll/oom" in misses
     assert re.search(r"\d+\.\d\d memory \(text, title_en, [xt]:", misses)
     assert "[question" not in ended.stdout
+    refused = jieda("eval", write_judged(tmp_path / "bad.jsonl", [{"id": "x", "query": "y"}]))
+    assert refused.returncode == 2
+    assert "bad.jsonl:1: is not a judged query ({id, kind, lang, query, expected}): kind is missing\n" in (
+        refused.stderr
+    )
 
 
 def test_eval_in_json_has_the_same_figures(jieda: Jieda, tmp_path: Path) -> None:

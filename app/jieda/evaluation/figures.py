@@ -78,14 +78,16 @@ def read_judged(path: Path) -> tuple[Judged, ...]:
             continue
         try:
             judged.append(_judged(json.loads(line)))
-        except (ValueError, KeyError, TypeError) as error:
-            message = f"is not a judged query ({{id, kind, lang, query, expected}}): {error!r}"
+        except (ValueError, TypeError) as error:
+            message = f"is not a judged query ({{id, kind, lang, query, expected}}): {error}"
             raise JiedaError(f"{path}:{number}: {message}") from error
     return tuple(judged)
 
 
 def _judged(row: Any) -> Judged:
-    """Raises ValueError, KeyError, TypeError."""
+    """Raises ValueError, TypeError."""
+    if missing := [field for field in ("id", "kind", "lang", "query", "expected") if field not in row]:
+        raise ValueError(f"{missing[0]} is missing")
     name, kind, lang, query = (str(row[field]) for field in ("id", "kind", "lang", "query"))
     for field, known in (("kind", KINDS), ("lang", LANGS)):
         if row[field] not in known:
