@@ -108,18 +108,19 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    made = jieda("init", "faq", "--lang", "zh", "--field", "数据库")
-    assert (made.returncode, made.stderr) == (0, "next: jieda serve --reload-content --content faq/content\n")
-    assert jieda("check", "--content", "faq/content").returncode == 0
-    assert not (tmp_path / "faq" / "content" / "en").exists()
-    readme = (tmp_path / "faq" / "README.md").read_text(encoding="utf-8")
+    made = jieda("init", "my faq", "--lang", "zh", "--field", "数据库")
+    next_step = "next: jieda serve --reload-content --content 'my faq/content'\n"
+    assert (made.returncode, made.stderr) == (0, next_step)
+    assert jieda("check", "--content", "my faq/content").returncode == 0
+    assert not (tmp_path / "my faq" / "content" / "en").exists()
+    readme = (tmp_path / "my faq" / "README.md").read_text(encoding="utf-8")
     assert readme.startswith("# 数据库问答\n\n条目在 `content/zh/answers/` 里，")
-    taxonomy = (tmp_path / "faq" / "content" / "taxonomy.yaml").read_text(encoding="utf-8")
+    taxonomy = (tmp_path / "my faq" / "content" / "taxonomy.yaml").read_text(encoding="utf-8")
     assert 'description: "关于数据库的问题。"' in taxonomy
     assert not re.search(r"en:|zh:|\$", taxonomy)
-    again = jieda("init", "faq")
-    assert (again.returncode, again.stderr) == (2, "Error: faq is not empty\n")
-    monkeypatch.chdir(tmp_path / "faq")
+    again = jieda("init", "my faq")
+    assert (again.returncode, again.stderr) == (2, "Error: my faq is not empty\n")
+    monkeypatch.chdir(tmp_path / "my faq")
     unnamed = jieda("check")
     assert unnamed.stderr.splitlines()[0].endswith("for the content in this folder: --content content")
     named = [

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from string import Template
 
 import click
@@ -95,7 +96,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         git.run(directory, "init", "--quiet")
     request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)
     code = import_pages(request, languages[0]) if pages else 0
-    click.echo(f"next: jieda serve --reload-content --content {content}", err=True)
+    click.echo(f"next: jieda serve --reload-content --content {quote(str(content))}", err=True)
     return code
 
 
