@@ -103,7 +103,7 @@ class DiagnoseQuestion(Question):
     text: str = Field(
         min_length=1,
         description="What the program printed, verbatim: a line, a traceback or a whole log. "
-        "Send it uncut and unedited; ranks, colors and timestamps do no harm.",
+        "Send it uncut and unedited; prefixes, colors and timestamps do no harm.",
     )
     framework: str = Field(
         "", description="Id of the framework that the log comes from, if you know it (see `list`)."
