@@ -494,6 +494,9 @@ def test_a_broken_file_beside_the_entries_is_told_in_the_language_asked_for(
 
 
 def test_a_folder_without_a_taxonomy_is_told_what_makes_one(tmp_path: Path) -> None:
+    for lang, told in (("en", "is missing, as all is; if"), ("zh", "没有这个文件，目录是空的；")):
+        assert told in jieda("check", "--lang", lang, "--content", tmp_path).stderr
+    (tmp_path / "README.md").touch()
     for lang, told in (
         ("en", "is missing; `jieda init` makes one"),
         ("zh", "没有这个文件；`jieda init` 可以新建"),

@@ -398,6 +398,11 @@ def test_a_broken_shared_file_says_where_and_why(
 
 
 def test_without_any_taxonomy_nothing_is_loaded(tmp_path: Path) -> None:
+    with pytest.raises(
+        ContentError, match=r"taxonomy\.yaml:1: is missing, as all is; if no volume should be "
+    ):
+        load_checked(tmp_path)
+    (tmp_path / "README.md").touch()
     with pytest.raises(ContentError, match=r"taxonomy\.yaml:1: is missing; `jieda init` makes one$"):
         load_checked(tmp_path)
 

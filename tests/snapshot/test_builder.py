@@ -414,8 +414,17 @@ def test_content_that_has_lost_all_entries_is_not_taken_up(
     builder: Builder, content: Path, data: Path
 ) -> None:
     builder.build()
+    taxonomy = (content / "taxonomy.yaml").read_text()
+    (content / "taxonomy.yaml").write_text(taxonomy.replace("  roll:", "  other:"))
+    with pytest.raises(ContentError, match=r"no entries are left; 2 problems, the first: en/roll/a.md:\d+: "):
+        builder.build()
+    (content / "taxonomy.yaml").write_text(taxonomy)
     shutil.rmtree(content / "en")
-    with pytest.raises(ContentError, match="no entries are left"):
+    with pytest.raises(ContentError, match=r"no entries are left$"):
+        builder.build()
+    assert titles(data) == ["A", "B"]
+    content.rename(content.with_name("away"))
+    with pytest.raises(ContentError, match=r"content:1: the content directory is gone$"):
         builder.build()
     assert titles(data) == ["A", "B"]
 

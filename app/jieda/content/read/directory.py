@@ -24,6 +24,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from jieda.content.markdown.links import IMAGE_TYPES
 from jieda.entry import Language, Problem
+from jieda.errors import ContentError
 
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt", "programs.yaml", "failures.yaml")
 BACKGROUND, BRAND = "background", "site"
@@ -96,7 +97,10 @@ class DirectoryListing(ContentFiles[FoundFile]):
 
 
 def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> DirectoryListing:
-    """List the files of a content directory; editions and images of `languages` only."""
+    """List the files of a content directory; editions and images of `languages` only. Raises ContentError if it is
+    gone, as where a volume is away."""
+    if not directory.is_dir():
+        raise ContentError(directory, 1, "the content directory is gone")
     walk = _Walk(os.path.realpath(directory))
     shared = tuple(walk.shared())
     walk.misnamed()

@@ -142,15 +142,12 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     taxonomies = given[TAXONOMY]
     if not taxonomies:
         inside = root / "content"
-        hint = (
-            f"is {inside} meant, which has one?"
-            if (inside / TAXONOMY).is_file()
-            else "`jieda init` makes one"
-        )
-        refused = (
-            each.message for each in list_directory(root, frozenset()).problems if each.path == TAXONOMY
-        )
-        raise ContentError(root / TAXONOMY, 1, next(refused, f"is missing; {hint}"))
+        told = [each.message for each in list_directory(root, frozenset()).problems if each.path == TAXONOMY]
+        if (inside / TAXONOMY).is_file():
+            told.append(f"is missing; is {inside} meant, which has one?")
+        elif not any(root.glob("*")):
+            told.append("is missing, as all is; if no volume should be mounted here, `jieda init` makes one")
+        raise ContentError(root / TAXONOMY, 1, [*told, "is missing; `jieda init` makes one"][0])
     groups = tuple(dict.fromkeys(group for each in given[GLOSSARY] for group in read_glossary(*each)))
     lines = (line for each in given["dictionary.txt"] for line in read_dictionary(*each))
     taxonomy, site = merge_taxonomies(read_taxonomy(*each) for each in taxonomies), read_site(taxonomies)

@@ -157,7 +157,7 @@ class Builder:
         same for as long as a build takes, OSError if the data directory cannot be written, FactsUnreadable if the store
         cannot be used, BuildAbandoned.
         """
-        self._data.mkdir(parents=True, exist_ok=True)
+        self._data.mkdir(0o700, parents=True, exist_ok=True)
         with building_alone(self._data, self._pause), collect_garbage_rarely(), self._helpers:
             for name in (GENERATIONS, IMAGES, WORKERS):
                 make_room(self._data / name, stat.S_ISDIR)
@@ -204,7 +204,7 @@ class Builder:
         rows = entries.rows(state, histories, embeds=self._embeds)
         previous = read_generation(self._data, before)
         if not rows and previous and previous.digests():
-            raise ContentError(reading.directories[0].root, 1, "no entries are left")
+            raise ContentError(reading.directories[0].root, 1, f"no entries are left{_left_out(state)}")
         plan = GenerationPlan(self._header(tools, entries, state), rows)
         if self._publish(entries, state, plan, previous) or plan.name != before or moved:
             # Also if it replaces a damaged generation of the same name: processes that have that open must reopen.
@@ -295,3 +295,9 @@ class Builder:
             images={where: image_name(where, each.content) for where, each in corpus.images.items()},
             drafts=draft_files(corpus.by_id),
         )
+
+
+def _left_out(state: ContentState) -> str:
+    """Say how many mistakes keep files out, and the first; nothing where none does."""
+    found = in_order(each for each in state.file_problems if not each.served and not each.draft)
+    return f"; {len(found)} problems, the first: {found[0]}" if found else ""
