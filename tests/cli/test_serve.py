@@ -241,7 +241,7 @@ def test_a_data_directory_that_cannot_be_used_is_said_and_done_without(
     with server.client() as client:
         ready = client.get("/readyz").json()
     assert (ready["status"], ready["entries"]) == ("degraded", 1)
-    assert "temporary" in ready["degraded"]
+    assert "until a restart, a temporary directory is used" in ready["degraded"]
     assert str(tmp_path) in server.log()
     assert list((tmp_path / "tmp").iterdir())
     assert server.stop() == 0

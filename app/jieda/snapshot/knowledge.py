@@ -235,6 +235,7 @@ class Knowledge:
             with contextlib.suppress(OSError):  # the disk may be away: looked at again in a second
                 if not is_led(self.data):
                     lead(self.data, self._address)
+                    log.warning("%s was deleted: a new one is begun, without votes and questions", self.data)
 
     def stop(self) -> None:
         """Stop all that `start` began; a build in progress is abandoned."""
@@ -302,7 +303,9 @@ class Knowledge:
 
     def _build_elsewhere(self, error: OSError | FactsUnreadable) -> None:
         """Build in a temporary directory, removed when this process ends. Raises JiedaError if none can be used."""
-        note = f"{reason_of(error)}: the index is kept in a temporary directory and rebuilt at each start"
+        note = (
+            f"{reason_of(error)}: until a restart, a temporary directory is used, whose votes are lost then"
+        )
         for folder in temporary_folders():
             atexit.register(remove, folder)
             self._use(folder, note)

@@ -340,7 +340,7 @@ def new_generation(data: Path, name: str) -> Iterator[Path]:
     """Yield a temporary folder with an empty folder for the index, renamed into place once the block is done. Nothing
     is left behind if the block fails. Raises OSError."""
     target = generation_folder(data, name)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=BUILDING, dir=target.parent))
     try:
         # Users who may write the data directory may remove it: another user of the group may build next.

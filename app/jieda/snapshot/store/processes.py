@@ -44,7 +44,7 @@ def lead(data: Path, address: str) -> int:
 
     Raises JiedaError if another server owns it, OSError if the file cannot be locked.
     """
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(0o700, parents=True, exist_ok=True)
     descriptor = _open_to_lock(data / LEADER)
     if not _try_lock(descriptor):
         owner = os.pread(descriptor, ROOM, 0).decode(errors="replace").strip()
@@ -209,7 +209,7 @@ class Announcement:
 
     def start(self) -> None:
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(exist_ok=True)
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o660)
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
 

@@ -130,7 +130,7 @@ def _is_content(_change: Change, path: str) -> bool:
 
 
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
-"""Seconds until a failed build is retried; doubled each time."""
+"""Seconds until a failed build is retried: doubled each time, but no longer than AUTO_SHARE of what it took."""
 EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
 """Errors that do not indicate a bug."""
 BY_WORDS = "some entries are found by words only: embedding them failed"
@@ -186,10 +186,11 @@ class Keeper:
         except BaseException as error:  # whatever it is, the status says that the content is old
             if self._stop.is_set():  # an ending process stops the helpers and threads that a build uses
                 raise BuildAbandoned from error
-            is_bug = not isinstance(error, EXPECTED)
-            log.warning("the build failed: %s", error, exc_info=is_bug)
+            is_bug, reason = not isinstance(error, EXPECTED), reason_of(error)
+            if is_bug or reason != self.status.reason:  # a retry of every second says nothing new
+                log.warning("the build failed: %s", error, exc_info=is_bug)
             self._again = isinstance(error, (ContentMoved, OSError, FactsUnreadable, ClusterUnavailable))
-            self.report(state="failed", reason=reason_of(error))
+            self.report(state="failed", reason=reason)
             raise
         self._again = built.lacks_vectors
         seconds = time.perf_counter() - started
@@ -254,4 +255,5 @@ class Keeper:
                 return
             except Exception:  # noqa: BLE001 - it has been logged, and the build is retried
                 failed = True
-            retry = (min(2 * retry, LAST_RETRY) or FIRST_RETRY) if failed else 0.0
+            longest = min(LAST_RETRY, AUTO_SHARE * (time.perf_counter() - started))
+            retry = max(FIRST_RETRY, min(2 * retry, longest)) if failed else 0.0
