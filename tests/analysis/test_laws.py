@@ -6,16 +6,14 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from io import BytesIO
 
-import jieba
 import opencc
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import Token, TokenKind, canonical, split_runs, word_spans
-from jieda.analysis.words import ChineseTokenizer, Stemmer, english_words, fold_text
+from jieda.analysis.words import Stemmer, english_words, fold_text
 
 from tests.support.cost import assert_linear
 from tests.support.examples import examples
@@ -216,9 +214,6 @@ def test_the_cost_of_any_text_is_linear(analyzer: Analyzer, unit: str) -> None:
     assert_linear(lambda size: analyzer.analyze(unit * (size // len(unit))), 2_000)
 
 
-HAN = "显存不足训推一体的中华人民共和国在线训练框架数据并行〇々㐀\u9fff"
-
-
 @pytest.mark.slow
 def test_nothing_is_left_of_long_texts(analyzer: Analyzer) -> None:
     tracemalloc.start()
@@ -236,34 +231,3 @@ def test_an_english_word_is_known_wherever_it_is_in_the_dictionary() -> None:
     known = {"a", "aa's", "hang", "memory", "zzz", "zürich's"}
     unknown = {"", '"', "}", "memroy", "nccl", 'a": 5', "\n", "\ud800", "zürich's2"}
     assert {word for word in known | unknown if word in english_words()} == known
-
-
-OWN_WORDS = ("训推一体", "训推 40", "数据并行 20")
-
-
-@pytest.fixture(scope="module")
-def chinese() -> ChineseTokenizer:
-    """As in a generation: with the frequencies that another one has found out."""
-    return ChineseTokenizer(ChineseTokenizer(OWN_WORDS).dictionary)
-
-
-@pytest.fixture(scope="module")
-def jiebas() -> jieba.Tokenizer:
-    """jieba itself, with all the words of its dictionary that are counted four times or more, and with ours."""
-    tokenizer = jieba.Tokenizer()
-    with tokenizer.get_dict_file() as file:
-        frequent = b"".join(line for line in file if int(line.split()[1]) >= 4)
-    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(BytesIO(frequent))
-    tokenizer.initialized = True
-    for line in OWN_WORDS:
-        tokenizer.add_word(*line.split())
-    return tokenizer
-
-
-@given(run=st.text(st.sampled_from(HAN), min_size=1, max_size=30))
-@example("中华人民共和国在线训练")
-def test_chinese_is_cut_as_jieba_cuts_it(
-    chinese: ChineseTokenizer, jiebas: jieba.Tokenizer, run: str
-) -> None:
-    found = jiebas.tokenize(run, mode="search", HMM=False)
-    assert list(chinese.words(run)) == [(start, end) for word, start, end in found if len(word) > 1]
