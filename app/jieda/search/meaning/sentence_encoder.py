@@ -52,9 +52,8 @@ BRANCHES = ((2, 0), (3, 1), (5, 2))
 FEATURES = len(BRANCHES) * BRANCH
 TOKEN_WIDTH = WIDTH + FEATURES + sum(size for size, _ in BRANCHES) * BRANCH
 """Width of the values that depend on a token alone."""
-KEPT, FEW = 512, 128
-"""Tokens in the cache of such values, 15 KB each, and most tokens of a text that uses it: of the tokens of 100
-questions 67 in 100 were among the last 512 of 76 others."""
+FEW = 128
+"""Most tokens of a text of which equals are not looked for."""
 CHUNKS = 17
 """Token i was quantized with the scale of chunk i modulo this."""
 BATCH = 8192
@@ -67,15 +66,12 @@ TINY = 1e-12
 
 
 class Network:
-    """The layers of the network, over memory-mapped weights. Not safe to share between threads."""
+    """The layers of the network, over memory-mapped weights."""
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
         """`weights` by name, each flat; floats are stored as integers of the same width."""
         self._table: NDArray[np.uint8] = weights["table"].reshape(-1, WIDTH)
         self._w = {name: each.view(np.float32) for name, each in weights.items() if each.dtype == np.uint32}
-        self._places: dict[int, int] = {}
-        # Takes memory only as it is filled.
-        self._kept = np.zeros((KEPT + 1, TOKEN_WIDTH), np.float32)
 
     def vectors(self, texts: Sequence[Tokens]) -> Vectors:
         """Return a vector of length 1 for each text; each has at least one token."""
@@ -91,7 +87,7 @@ class Network:
         distinct, token = tokens, np.arange(len(tokens))
         if len(tokens) > FEW:
             distinct, token = np.unique(tokens, return_inverse=True)
-        embedded, projected, parts = np.split(self._of_tokens(distinct), (WIDTH, WIDTH + FEATURES), axis=1)
+        embedded, projected, parts = np.split(self._worked_out(distinct), (WIDTH, WIDTH + FEATURES), axis=1)
         around = _Around(starts, lengths)
         branches, contexts, end = [], token, 0
         for number, (size, before) in enumerate(BRANCHES):
@@ -117,26 +113,6 @@ class Network:
         text = np.repeat(np.arange(len(texts)), lengths)
         counts = np.bincount(text * len(where) + context, minlength=len(texts) * len(where))
         return self._pooled(counts.astype(np.float32).reshape(len(texts), -1) @ features, lengths)
-
-    def _of_tokens(self, tokens: Numbers) -> Floats:
-        """Return `_worked_out` of tokens, and a row of 0 for what is outside a text; from the cache for a query, as
-        queries share most of their words."""
-        if len(tokens) > FEW:
-            return self._worked_out(tokens)
-        wanted = dict.fromkeys(tokens.tolist())
-        held = {token: self._places.pop(token) for token in wanted if token in self._places}
-        lacking = [token for token in wanted if token not in held]
-        if lacking:
-            free = [*range(len(self._places) + len(held), KEPT)][: len(lacking)]
-            # The least recently used ones come first.
-            free += [self._places.pop(next(iter(self._places))) for _ in lacking[len(free) :]]
-            # One by one: in a product of several rows each depends, in its last bits, on their number. So a vector
-            # would depend on earlier queries and entries; for the two or three that a query lacks it takes no longer.
-            for token, place in zip(lacking, free, strict=True):
-                self._kept[place] = self._worked_out(np.array([token]))[0]
-                held[token] = place
-        self._places |= held
-        return self._kept[[*(held[token] for token in tokens.tolist()), KEPT]]
 
     def _worked_out(self, tokens: Numbers) -> Floats:
         """Compute for each token its embedding, the input of all branches, and the products of that with the first
