@@ -33,8 +33,8 @@ from jieda.diagnosis.origin import OriginFinder
 from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
 from jieda.entry import Entry, Language
+from jieda.log.failures import tell_of_error
 from jieda.log.formats import compile_formats
-from jieda.log.levels import compile_levels
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.traceback import ParsedLog, find_passages, layout_of, parse
 from jieda.signature import GENERIC_WORDS, compile_signature_line, normalize
@@ -67,7 +67,6 @@ class Diagnoser:
         self.known = known
         self.words = words
         self.formats = compile_formats(known.knowledge.failures)
-        self._levels = compile_levels(known.knowledge.failures)
         self._origins = OriginFinder(library.taxonomy.framework, known.knowledge.programs)
         self._entries: Mapping[str, Entry] = library.entries
         self._packages = library.taxonomy.packages
@@ -95,7 +94,7 @@ class Diagnoser:
         )
         near = () if matches else tuple(self._near(each, lang) for each in scores.nearest(self._is_near))
         elsewhere = self._cause_elsewhere(raw, parsed, lang)
-        troubled = shown.troubled or elsewhere is not None or self._levels.tell_of_error(text)
+        troubled = shown.troubled or elsewhere is not None or tell_of_error(text, self.formats)
         verdict = _verdict(matches, near, troubled=troubled)
         return Diagnosis(
             matches=matches,

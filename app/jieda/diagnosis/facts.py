@@ -17,9 +17,9 @@ from jieda.analysis.token import Atom, Piece, RunKind, Token, TokenKind
 from jieda.analysis.words import is_function_word
 from jieda.diagnosis.signatures import SignatureIndex
 from jieda.entry import Entry, Signature
+from jieda.log.failures import without_values
 from jieda.log.formats import Formats
 from jieda.log.traceback import find_passages, parse
-from jieda.log.values import without_values
 from jieda.log_knowledge import LogKnowledge
 from jieda.signature import literal_text
 

@@ -9,7 +9,15 @@ from itertools import groupby
 from operator import attrgetter
 
 from jieda.han import HAN
-from jieda.log.failures import FailurePlace, Frame, LoggedFailure, mark_wrapping
+from jieda.log.failures import (
+    FailurePlace,
+    Frame,
+    LoggedFailure,
+    codes_in,
+    mark_wrapping,
+    mask,
+    without_values,
+)
 from jieda.log.formats import (
     ASSERTION,
     TEXT_READ,
@@ -20,7 +28,6 @@ from jieda.log.formats import (
     read_lines,
 )
 from jieda.log.lines import fold
-from jieda.log.values import codes_in, mask, without_values
 
 MOST_FRAMES = 200
 """Most frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""
