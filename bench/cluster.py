@@ -32,7 +32,6 @@ from jieda.search.index.document import build_documents
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
 from jieda.search.searcher import Searcher
-from jieda.search.weights import WEIGHTING
 from jieda.snapshot.snapshot import WantedIndex
 
 from bench.search import ROOT, SHOWN, documents, library_of
@@ -79,13 +78,13 @@ def measured(
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
         built = seconds(lambda: update_index(directory, None, made, (), ()))
-        here = EmbeddedIndex(directory, WEIGHTING)
+        here = EmbeddedIndex(directory)
         write_index_name(directory, name)
         wanted = WantedIndex("", made, (), ())
         try:
             loaded = seconds(lambda: indexes.fill(name, wanted, "", lambda: None))
             size = cluster.ask("GET", f"/{name}/_stats/store")["indices"][name]["primaries"]["store"]
-            there = ClusterIndex(directory, WEIGHTING, cluster)
+            there = ClusterIndex(directory, cluster)
             ours, theirs = (Searcher(library, each, analyzer, glossary) for each in (here, there))
             warming, asked = drawn()
             ask(ours, warming)

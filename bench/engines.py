@@ -34,7 +34,6 @@ from jieda.search.query.parser import QueryParser
 from jieda.search.query.words import Query
 from jieda.search.rank.ranker import Ranker
 from jieda.search.searcher import Searcher
-from jieda.search.weights import WEIGHTING
 from jieda.taxonomy import Filters
 from whoosh.filedb.filestore import FileStorage
 from whoosh.scoring import BM25F
@@ -175,7 +174,7 @@ def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path, *, a
     built = time.process_time() - start
     size = sum(path.stat().st_size for path in (folder / "ours").iterdir()) / 1e6
     print(f"{count} entries: index built in {built:.1f} s of analyzed documents, {size:.1f} MB", flush=True)
-    index = EmbeddedIndex(folder / "ours", WEIGHTING)
+    index = EmbeddedIndex(folder / "ours")
     searcher, ranker = Searcher(library_of(shipped, count), index, analyzer, glossary), Ranker(index)
     parser = QueryParser(analyzer, glossary, index.lexicon)
     parsed = {kind: [parser.parse(text, Filters()).query for text in texts] for kind, texts in kinds.items()}

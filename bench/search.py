@@ -38,7 +38,6 @@ from jieda.search.query.parser import QueryParser
 from jieda.search.query.words import Query
 from jieda.search.rank.ranker import Ranker
 from jieda.search.searcher import Searcher
-from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
 from jieda.taxonomy import Filters
 from whoosh.fields import KEYWORD, Schema
@@ -138,11 +137,11 @@ def measure(
         held = {one.id: one for one in made}
         update_index(ours, None, held, (), ())
         built = time.process_time()
-        index = EmbeddedIndex(ours, WEIGHTING)
+        index = EmbeddedIndex(ours)
         opened = time.process_time()
         update_index(edited, ours, held, [made[0].id], ())
         wrote = time.process_time()
-        EmbeddedIndex(edited, WEIGHTING, reuse=index)
+        EmbeddedIndex(edited, reuse=index)
         followed = time.process_time()
         size = sum(path.stat().st_size for path in ours.iterdir())
         library = library_of(shipped, count)

@@ -20,7 +20,6 @@ from jieda.search.index.protocol import Index
 from jieda.search.index.writer import update_index
 from jieda.search.query.words import Query, Writing
 from jieda.search.rank.ranker import Ranker
-from jieda.search.weights import WEIGHTING
 from jieda.snapshot.snapshot import WantedIndex
 from jieda.taxonomy import Filters
 
@@ -42,7 +41,7 @@ def loaded(documents: Sequence[Document], folder: Path, **options: int) -> Itera
     write_index_name(folder, name)
     indexes.fill(name, WantedIndex("", by_id, (), ()), "", lambda: None)
     try:
-        yield ClusterIndex(folder, WEIGHTING, cluster, **options)
+        yield ClusterIndex(folder, cluster, **options)
     finally:
         cluster.ask("DELETE", f"/{name}")
         cluster.close()
@@ -107,7 +106,7 @@ def test_what_the_window_has_not_is_counted_in_the_cluster_as_the_index_in_the_p
         replace(some, phrase=("a",), literal=True, writing=Writing(separators=("", ""))),
     ]
     with loaded(held, tmp_path, window=5) as index:
-        embedded = EmbeddedIndex(tmp_path, WEIGHTING)
+        embedded = EmbeddedIndex(tmp_path)
         for query in queries:
             there, here = Ranker(index).rank(query, 5), Ranker(embedded).rank(query, 5)
             assert there.facets() == here.facets()

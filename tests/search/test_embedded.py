@@ -12,7 +12,6 @@ from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.protocol import Index
 from jieda.search.index.writer import update_index
-from jieda.search.weights import WEIGHTING
 
 from tests.search.contract import IndexContract
 
@@ -22,7 +21,7 @@ class TestEmbeddedIndex(IndexContract):
     def index(self, documents: Sequence[Document]) -> Iterator[Index]:
         with TemporaryDirectory() as folder:
             update_index(Path(folder), None, {one.id: one for one in documents}, (), ())
-            yield EmbeddedIndex(Path(folder), WEIGHTING)
+            yield EmbeddedIndex(Path(folder))
 
 
 class TestIndexOfSegments(IndexContract):
@@ -47,7 +46,7 @@ class TestIndexOfSegments(IndexContract):
                 place = following
             most = embedded.MOST_ROWS if len(documents) % 2 else 0
             with patch.object(embedded, "MOST_ROWS", most):
-                yield EmbeddedIndex(place, WEIGHTING)
+                yield EmbeddedIndex(place)
 
 
 def test_what_is_kept_of_a_word_and_what_is_read_again_tell_the_same() -> None:
@@ -61,7 +60,7 @@ def test_what_is_kept_of_a_word_and_what_is_read_again_tell_the_same() -> None:
     for most in (0, 1000):
         with patch.object(embedded, "MOST_ROWS", most), TestEmbeddedIndex().index(made) as index:
             assert isinstance(index, EmbeddedIndex)
-            found = embedded.make_pool(index.collection, WEIGHTING, ("t:a", "t:b"))
+            found = embedded.make_pool(index.collection, ("t:a", "t:b"))
             told.append(found.shares([2, 0, 2, 3]))
     assert told[0] == told[1]
     assert told[0][0] == told[0][2]

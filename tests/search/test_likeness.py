@@ -11,7 +11,7 @@ from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.likeness import MEANS
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import STEPS, Meaning, Vectors
-from jieda.search.weights import GIST, WEIGHTING
+from jieda.search.weights import GIST
 
 DOCUMENTS = 2 * MEANS
 """So many that not all are looked at."""
@@ -54,7 +54,7 @@ def test_the_closest_document_is_found_among_many_in_any_segments(tmp_path: Path
     first = {name: one for name, one in documents.items() if name < "a/400"}
     update_index(half, None, first, (), ())
     update_index(both, half, documents, [name for name in documents if name >= "a/350"], ())
-    one, two = (EmbeddedIndex(folder, WEIGHTING) for folder in (whole, both))
+    one, two = (EmbeddedIndex(folder) for folder in (whole, both))
     assert len(two.collection.segments) > 1
     chance = np.random.default_rng(8)
     words = np.zeros(DOCUMENTS)
@@ -76,7 +76,7 @@ def test_the_closest_document_is_found_among_many_in_any_segments(tmp_path: Path
 def test_documents_that_words_found_are_looked_at_however_little_they_are_alike(tmp_path: Path) -> None:
     documents, said = made(512)
     update_index(tmp_path, None, documents, (), ())
-    index = EmbeddedIndex(tmp_path, WEIGHTING)
+    index = EmbeddedIndex(tmp_path)
     asked = said["a/150"][0]
     far = int(np.argmin([(said.get(name, asked[np.newaxis]) @ asked).max() for name in documents]))
     words = np.zeros(DOCUMENTS)
@@ -90,5 +90,5 @@ def test_documents_that_words_found_are_looked_at_however_little_they_are_alike(
 def test_a_question_of_another_embedder_is_like_nothing(tmp_path: Path) -> None:
     documents, _ = made(100)
     update_index(tmp_path, None, documents, (), ())
-    index = EmbeddedIndex(tmp_path, WEIGHTING)
+    index = EmbeddedIndex(tmp_path)
     assert not index.likeness.of(unit(np.ones(512)), np.ones(DOCUMENTS)).text.any()

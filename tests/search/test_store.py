@@ -7,7 +7,6 @@ import pytest
 from jieda.errors import IndexUnreadable
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
-from jieda.search.weights import WEIGHTING
 
 from tests.search.contract import document
 
@@ -26,7 +25,7 @@ def built(tmp_path: Path) -> Path:
 
 def is_opened(directory: Path) -> bool:
     try:
-        EmbeddedIndex(directory, WEIGHTING)
+        EmbeddedIndex(directory)
     except IndexUnreadable:
         return False
     return True

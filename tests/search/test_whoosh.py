@@ -12,7 +12,6 @@ from jieda.entry import Entry, Language
 from jieda.search.index.document import UPDATED, Document, document_of, zone_texts
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
-from jieda.search.weights import WEIGHTING
 from jieda.search.whoosh.index import BREAK, ID, TEXTS, AtomAnalyzer, WhooshIndex, schema_of
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, facet_values
@@ -104,12 +103,12 @@ def ours(
         update_index(following, place, changed, changed, removed)
         place = following
     assert place
-    several = EmbeddedIndex(place, WEIGHTING)
+    several = EmbeddedIndex(place)
     assert len(several.collection.segments) > 1
     assert any(
         not several.collection.live(number).all() for number in range(len(several.collection.segments))
     )
-    return [WhooshIndex(one, analyzer) for one in (EmbeddedIndex(once, WEIGHTING), several)]
+    return [WhooshIndex(one, analyzer) for one in (EmbeddedIndex(once), several)]
 
 
 def _called(name: str, document: Document) -> Document:

@@ -12,7 +12,6 @@ from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.segment import read_manifest
 from jieda.search.index.writer import MERGED_AT, SMALL, Size, plan_merge, update_index
 from jieda.search.query.words import Query
-from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.publish import document_from
 from jieda.snapshot.store.generation import RecordUnreadable, to_json
 
@@ -42,7 +41,7 @@ class Edited:
 
     def index(self) -> EmbeddedIndex:
         """The latest generation, open."""
-        return EmbeddedIndex(self.places[-1], WEIGHTING)
+        return EmbeddedIndex(self.places[-1])
 
 
 @pytest.fixture
@@ -69,7 +68,7 @@ def test_any_edits_lead_to_the_answers_of_a_fresh_index(
         fresh = Path(folder, "fresh")
         fresh.mkdir()
         update_index(fresh, None, held, (), ())
-        one, other = edited.index(), EmbeddedIndex(fresh, WEIGHTING)
+        one, other = edited.index(), EmbeddedIndex(fresh)
         assert one.lexicon.vocabulary("") == other.lexicon.vocabulary("")
         for query in asked:
             assert search(one, query) == search(other, query)
@@ -121,7 +120,7 @@ def test_the_generation_before_stays_as_it_was(edited: Edited) -> None:
     for number in range(9):
         edited.update({f"f/{number}": document(f"f/{number}", zones={"body_en": "t:other"})})
     assert len(ids(before, "t:all")) == 9
-    assert ids(EmbeddedIndex(edited.places[0], WEIGHTING), "t:all") == ids(before, "t:all")
+    assert ids(EmbeddedIndex(edited.places[0]), "t:all") == ids(before, "t:all")
     assert ids(edited.index(), "t:all") == []
 
 

@@ -16,7 +16,6 @@ from jieda.errors import ContentError
 from jieda.search.answers import SearchRequest
 from jieda.search.index.array_file import read_arrays
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
 from jieda.snapshot.build.builder import BuildAbandoned, Builder
 from jieda.snapshot.knowledge import Knowledge
@@ -555,7 +554,7 @@ def test_segments_damaged_under_a_builder_go_into_no_other(
     (content / "en/roll/c.md").write_text(edition("C"))
     builder.build()
     generation = Generation(data, current_name(data))
-    EmbeddedIndex(generation.index, WEIGHTING)
+    EmbeddedIndex(generation.index)
     read_arrays(generation.index, generation.header.completions)
 
 

@@ -17,7 +17,7 @@ from jieda.search.index.document import EDITION, Document
 from jieda.search.index.protocol import Lexicon
 from jieda.search.query.words import Alternative, Clause, WeightedTerm
 from jieda.search.rank.scoring import weigh
-from jieda.search.weights import WEIGHTING
+from jieda.search.weights import K1, WEIGHTING
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
 LONGEST = 256
@@ -120,7 +120,6 @@ class WordWeights:
 
     holders: Callable[[tuple[str, ...]], int]
     total: int
-    k1: float
     lexicon: Lexicon
 
     def weigh(self, term: WeightedTerm) -> float:
@@ -134,7 +133,7 @@ def candidate_queries(clauses: Sequence[Clause], weights: WordWeights) -> list[B
     """Return a query for each clause: the best of its alternatives, each the sum of its words."""
 
     def term_queries(_: Clause, alternative: Alternative, term: WeightedTerm) -> list[Body]:
-        scoring = {"boost": alternative.weight * weights.weigh(term), "saturation": {"pivot": weights.k1}}
+        scoring = {"boost": alternative.weight * weights.weigh(term), "saturation": {"pivot": K1}}
         fields = (f"features.{feature_name(variant)}" for variant in weights.existing_variants(term))
         return [{"rank_feature": {"field": field, **scoring}} for field in fields]
 

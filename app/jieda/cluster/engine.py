@@ -19,7 +19,6 @@ from jieda.cluster.indexes import Indexes
 from jieda.cluster.node import Access, Credentials, Signer
 from jieda.errors import ClusterUnavailable, IndexUnreadable, SettingsError
 from jieda.search.index.writer import update_index
-from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
 from jieda.snapshot.snapshot import WantedIndex
 from jieda.snapshot.store.generation import GENERATIONS
@@ -144,7 +143,7 @@ class ClusterEngine:
         return self._cluster.failure
 
     def open(self, directory: Path) -> ClusterIndex:
-        return ClusterIndex(directory, WEIGHTING, self._cluster)
+        return ClusterIndex(directory, self._cluster)
 
     def is_whole(self, directory: Path) -> bool:
         try:

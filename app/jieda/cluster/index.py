@@ -25,7 +25,6 @@ from jieda.cluster.bodies import (
 from jieda.cluster.client import Cluster, Refused
 from jieda.errors import ClusterUnavailable
 from jieda.search.index.array_file import read_signed, write_signed
-from jieda.search.index.document import Weighting
 from jieda.search.index.embedded import (
     EmbeddedIndex,
     Pool,
@@ -45,6 +44,7 @@ from jieda.search.index.protocol import (
     Share,
     Variants,
 )
+from jieda.search.weights import K1
 from jieda.taxonomy import FACETS, Filters
 
 ROUNDING = 1 - 1e-6
@@ -184,14 +184,14 @@ class ClusterIndex(EmbeddedIndex):
 
     waits = True
 
-    def __init__(self, directory: Path, weighting: Weighting, cluster: Cluster, window: int = WINDOW) -> None:
+    def __init__(self, directory: Path, cluster: Cluster, window: int = WINDOW) -> None:
         """Sends no request yet. Raises IndexUnreadable."""
-        super().__init__(directory, weighting)
+        super().__init__(directory)
         self.name = read_index_name(directory)
         self._cluster = cluster
         self._window = window
         holders = lru_cache(KNOWN_POOLS)(self._holders)
-        self.word_weights = WordWeights(holders, len(self.collection), weighting.k1, self.lexicon)
+        self.word_weights = WordWeights(holders, len(self.collection), self.lexicon)
 
     def is_there(self) -> bool:
         """Whether the cluster has an index of that name. Raises ClusterUnavailable."""
@@ -271,10 +271,10 @@ class ClusterIndex(EmbeddedIndex):
     def pool_among(self, variants: tuple[str, ...], numbers: Numbers) -> Pool:
         """Return the pool of some terms in a window; its postings number the window's documents from 0."""
         terms = tuple(dict.fromkeys(variants))
-        rows = pool_rows(self.collection, self._weighting, terms, numbers).ordered()
+        rows = pool_rows(self.collection, terms, numbers).ordered()
         frequencies = np.bincount(np.searchsorted(numbers, rows.documents), rows.amounts, len(numbers))
         found = np.flatnonzero(frequencies)
-        saturation = frequencies[found] / (self._weighting.k1 + frequencies[found])
+        saturation = frequencies[found] / (K1 + frequencies[found])
         return Pool(terms, Postings(found, saturation, self.word_weights.holders(terms)), lambda _: rows, 0)
 
     def _holders(self, variants: tuple[str, ...]) -> int:

@@ -19,7 +19,6 @@ from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import embed_words, update_index
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.searcher import Searcher
-from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.watch.follow import Follower
@@ -177,7 +176,7 @@ def build_index(
     update_index(folder, None, {each.id: each for each in documents}, (), ())
     if embedder:
         embed_words(folder, None, embedder, lambda: None)
-    return EmbeddedIndex(folder, WEIGHTING)
+    return EmbeddedIndex(folder)
 
 
 class Bench:

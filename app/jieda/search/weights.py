@@ -64,8 +64,6 @@ def _zone_weight(zone: str) -> ZoneWeight:
 WEIGHTING = Weighting(
     zones={zone: _zone_weight(zone) for zone in ZONES},
     kinds={kind.value: weight for kind, weight in KIND_WEIGHTS.items()},
-    k1=K1,
-    gist=GIST,
 )
 
 # ---- weights of the words of a query, and of their alternatives

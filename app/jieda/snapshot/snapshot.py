@@ -30,7 +30,6 @@ from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, embedder
 from jieda.search.searcher import Searcher
 from jieda.search.snippet import Places
 from jieda.search.translation import Dictionary, open_dictionary
-from jieda.search.weights import WEIGHTING
 from jieda.search.whoosh.language import QueryLanguage
 from jieda.settings import Settings
 from jieda.snapshot.store.facts import FactStore, code_version
@@ -218,7 +217,7 @@ def _index(generation: Generation, analyzers: Analyzers, before: Snapshot | None
     if engine is not None:
         return engine.open(generation.index)
     to_scale = embedder is not None and not embedder.measured
-    return EmbeddedIndex(generation.index, WEIGHTING, before.index if before else None, to_scale=to_scale)
+    return EmbeddedIndex(generation.index, before.index if before else None, to_scale=to_scale)
 
 
 def _known(header: Header, index: EmbeddedIndex, facts: FactStore, before: Snapshot | None) -> DiagnosisData:

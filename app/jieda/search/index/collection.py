@@ -23,7 +23,6 @@ from jieda.search.index.document import (
     REGIONS,
     ZONES,
     Held,
-    Weighting,
     between,
     left_edge,
     right_edge,
@@ -31,6 +30,7 @@ from jieda.search.index.document import (
 from jieda.search.index.protocol import WRITTEN_BITS, Mask, Scores
 from jieda.search.index.segment import IndexManifest, Segment
 from jieda.search.meaning.word_vectors import WordVectors
+from jieda.search.weights import WEIGHTING
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
 
@@ -39,7 +39,7 @@ class Collection:
     deleted; ascending within a segment. `gains` is the tf~ of one occurrence of a term, a zone's weight over its
     `Weighting.norms`: document by document, zone by zone, shape (documents · zones,)."""
 
-    def __init__(self, segments: Sequence[Segment], manifest: IndexManifest, weighting: Weighting) -> None:
+    def __init__(self, segments: Sequence[Segment], manifest: IndexManifest) -> None:
         """Raises IndexUnreadable if the deletions are not of these segments, or an id is live twice."""
         self.segments = tuple(segments)
         live = [_live(one, manifest.deleted.get(one.name, ())) for one in segments]
@@ -63,7 +63,6 @@ class Collection:
         for segment, own in enumerate(self.numbers):
             here = np.flatnonzero(own >= 0)
             self.places[0, own[here]], self.places[1, own[here]] = segment, here
-        self._weighting = weighting
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -89,8 +88,8 @@ class Collection:
         for numbers, segment in zip(self.numbers, self.segments, strict=True):
             live = numbers >= 0
             lengths[:, numbers[live]] = segment.lengths[:, live]
-        weights = np.array([self._weighting.zones[zone].weight for zone in ZONES])
-        gains: Scores = weights / self._weighting.norms(lengths.T)
+        weights = np.array([WEIGHTING.zones[zone].weight for zone in ZONES])
+        gains: Scores = weights / WEIGHTING.norms(lengths.T)
         return gains.reshape(-1)
 
 

@@ -65,14 +65,10 @@ class ZoneWeight:
 
 @dataclass(frozen=True, slots=True)
 class Weighting:
-    """The weights of an index: of each zone of `ZONES`, of each kind of term by its prefix, and `k1`, the weighted
-    frequency at which a term reaches half of its highest score. `gist` is the weight of the mean of a document's
-    vectors beside the closest one."""
+    """The weights of an index: of each zone of `ZONES`, and of each kind of term by its prefix."""
 
     zones: Mapping[str, ZoneWeight]
     kinds: Mapping[str, float]
-    k1: float
-    gist: float = 0.0
 
     def norms(self, lengths: ArrayLike) -> NDArray[np.float64]:
         """Return 1 − b + b · length/pivot for zones of `lengths` terms, both of shape (…, zones)."""

@@ -21,7 +21,7 @@ from jieda.search.index.collection import (
     held_at,
     phrase_starts,
 )
-from jieda.search.index.document import ZONES, Weighting
+from jieda.search.index.document import ZONES
 from jieda.search.index.likeness import EmbeddedLikeness
 from jieda.search.index.protocol import (
     Columns,
@@ -38,6 +38,7 @@ from jieda.search.index.protocol import (
 )
 from jieda.search.index.segment import Segment, read_manifest
 from jieda.search.meaning.word_vectors import WordVectors, open_words
+from jieda.search.weights import K1, WEIGHTING
 from jieda.taxonomy import Filters
 
 MOST_ROWS = 4096
@@ -95,13 +96,13 @@ def of_phrase(documents: Numbers, holders: int) -> Postings:
     return Postings(documents, np.ones(len(documents)), holders)
 
 
-def make_pool(collection: Collection, weighting: Weighting, variants: Variants) -> Pool:
+def make_pool(collection: Collection, variants: Variants) -> Pool:
     """Return the pool of some terms; a repeated term counts once."""
     terms = tuple(dict.fromkeys(variants))
-    rows = pool_rows(collection, weighting, terms)
+    rows = pool_rows(collection, terms)
     frequencies = np.bincount(rows.documents, rows.amounts, len(collection))
     found = np.flatnonzero(frequencies)
-    postings = Postings(found, frequencies[found] / (weighting.k1 + frequencies[found]), len(found))
+    postings = Postings(found, frequencies[found] / (K1 + frequencies[found]), len(found))
     size = postings.documents.nbytes + postings.saturation.nbytes + sum(map(len, terms)) + 1024
     if len(rows.documents) <= MOST_ROWS:
         kept = rows.ordered()
@@ -109,18 +110,16 @@ def make_pool(collection: Collection, weighting: Weighting, variants: Variants) 
     return Pool(
         terms,
         postings,
-        lambda among: pool_rows(collection, weighting, terms, np.unique(among)).ordered(),
+        lambda among: pool_rows(collection, terms, np.unique(among)).ordered(),
         size,
     )
 
 
-def pool_rows(
-    collection: Collection, weighting: Weighting, terms: Sequence[str], among: Array | None = None
-) -> PoolRows:
+def pool_rows(collection: Collection, terms: Sequence[str], among: Array | None = None) -> PoolRows:
     """Return the rows of some terms in all documents, or in the documents `among`; unordered."""
     pieces = [NO_ROWS]
     for number, term in enumerate(terms):
-        kind = weighting.kinds.get(term[0], 1.0)
+        kind = WEIGHTING.kinds.get(term[0], 1.0)
         for place in range(len(collection.segments)):
             if (piece := _piece(collection, place, term, among)) is not None:
                 documents, zones, amounts = piece
@@ -247,7 +246,6 @@ class EmbeddedIndex:
     def __init__(
         self,
         directory: Path,
-        weighting: Weighting,
         reuse: "EmbeddedIndex | None" = None,
         *,
         to_scale: bool = False,
@@ -257,20 +255,19 @@ class EmbeddedIndex:
         manifest = read_manifest(directory)
         known = {one.name: one for one in reuse.collection.segments} if reuse else {}
         segments = [known.get(name) or Segment(directory, name) for name in manifest.segments]
-        self.collection: Collection = Collection(segments, manifest, weighting)
+        self.collection: Collection = Collection(segments, manifest)
         self.facets = FacetColumns(self.collection)
-        self.likeness = EmbeddedLikeness(self.collection, weighting.gist, to_scale=to_scale)
+        self.likeness = EmbeddedLikeness(self.collection, to_scale=to_scale)
         self.lexicon = EmbeddedLexicon(self.collection, _words(directory, manifest.words, reuse))
         self.diagnosis_terms = DiagnosisTerms(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
-        self._weighting = weighting
         room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)
         self._pools: ByteCache[Variants, Pool] = ByteCache(room, lambda pool: pool.size)
         self._phrases: ByteCache[tuple[str, ...], Numbers] = ByteCache(room // 8, lambda held: held.nbytes)
 
     def find(self, wanted: Lookup) -> LookupResult:
         pools = {
-            terms: self._pools.get(terms, partial(make_pool, self.collection, self._weighting, terms))
+            terms: self._pools.get(terms, partial(make_pool, self.collection, terms))
             for terms in wanted.pools
         }
         phrase, written = self._phrase(wanted.phrase, wanted.writing)

@@ -20,6 +20,7 @@ from jieda.search.meaning.embedder import (
     sign_words,
     signs_of,
 )
+from jieda.search.weights import GIST
 
 CLOSEST = 32
 """Documents whose sayings are compared: this many whose mean is closest to the query, and this many of the best by
@@ -71,10 +72,8 @@ class Scale:
 class EmbeddedLikeness:
     """The vectors of a collection: the means of all documents in one array, the others in the mapped segments."""
 
-    def __init__(self, collection: Collection, gist: float, *, to_scale: bool = False) -> None:
-        """`gist` is the weight of a document's mean beside its closest saying; `to_scale`: the vectors are of another
-        encoder than the one that weights were chosen with."""
-        self._gist = gist
+    def __init__(self, collection: Collection, *, to_scale: bool = False) -> None:
+        """`to_scale`: the vectors are of another encoder than the one that weights were chosen with."""
         self._segments = collection.segments
         self._size = len(collection)
         widths = {one.meaning.shape[1] for one in collection.segments if len(one.meaning)}
@@ -100,7 +99,7 @@ class EmbeddedLikeness:
         for place in np.unique(places).tolist():
             here = places == place
             found = self._compare(self._segments[place], documents[here], vector, asked)
-            similar.text[chosen[here]] = self._scale(found.text, 1 + self._gist)
+            similar.text[chosen[here]] = self._scale(found.text, 1 + GIST)
             similar.title[chosen[here]] = self._scale(found.title)
         return similar
 
@@ -127,7 +126,7 @@ class EmbeddedLikeness:
         cosines[near] = _cosines(segment.meaning[rows[near]], vector)
         gists = cosines[means]
         cosines[means] = -1
-        told = np.maximum.reduceat(cosines, means) + self._gist * gists
+        told = np.maximum.reduceat(cosines, means) + GIST * gists
         return Similarity(told, np.maximum.reduceat(np.where(titled, cosines, -1.0), means))
 
     def _scale_by_titles(self) -> Scale:

@@ -51,7 +51,7 @@ class Similarity(NamedTuple):
     that are neither among the closest nor among the best by words."""
 
     text: Scores
-    """Cosine of the query with the document's closest vector, plus `Weighting.gist` times that with their mean."""
+    """Cosine of the query with the document's closest vector, plus `weights.GIST` times that with their mean."""
     title: Scores
     """Cosine with the closest of the document's titles and aliases."""
 
