@@ -303,8 +303,7 @@ def judge(query: Query, columns: Columns) -> Standings:
     matches exactly), and documents of nearly the same meaning; where operators list documents, all of them.
     """
     scorer = QueryScorer(columns)
-    scored = scorer.combine(weigh_translations(query.clauses, scorer), query.neighbors)
-    score, coverage = scored.score, scored.coverage
+    score, coverage = scorer.combine(weigh_translations(query.clauses, scorer), query.neighbors)
     tiers = tiers_of(query, columns)
     if columns.recency is not None:
         latest = score + weights.LATEST * columns.recency

@@ -21,7 +21,7 @@ model of D. Metzler and W. B. Croft, A Markov Random Field Model for Term Depend
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,37 +43,25 @@ def weigh(term: WeightedTerm, documents: int, holders: Callable[[Variants], int]
     return term.weight * idf(documents, min(documents, count))
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreColumns:
-    """`score` and `coverage` of each document, shape (size,)."""
-
-    score: Scores
-    coverage: Scores
-
-
 class QueryScorer:
     """Scores the clauses of one query over the columns that were found for it."""
 
     def __init__(self, columns: Columns) -> None:
-        self._size = columns.size
-        self._total = columns.total
-        self._lacking = columns.lacking
-        self._neighbors = columns.neighbors
-        self._postings = columns.pools
+        self._columns, self._postings = columns, columns.pools
         self._idf = {v: idf(columns.total, postings.holders) for v, postings in self._postings.items()}
 
     def weight(self, term: WeightedTerm) -> float:
         """Return the score of a word per unit of saturation: its weight times its idf."""
         if not term.beside:
             return term.weight * self._idf[term.variants]
-        return weigh(term, self._total, lambda variants: self._postings[variants].holders)
+        return weigh(term, self._columns.total, lambda variants: self._postings[variants].holders)
 
     def postings(self, term: WeightedTerm) -> Postings:
         """Return the postings of a word, only in documents where it may stand for the word that was typed."""
         postings = self._postings[term.variants]
         if term.lacking is None:
             return postings
-        mask = self._lacking.get(term.lacking)
+        mask = self._columns.lacking.get(term.lacking)
         kept = np.zeros(len(postings.documents), np.bool_) if mask is None else mask[postings.documents]
         return Postings(postings.documents[kept], postings.saturation[kept], postings.holders)
 
@@ -81,14 +69,16 @@ class QueryScorer:
         """Count the documents of the whole index that have a word."""
         return self._postings[term.variants].holders
 
-    def combine(self, clauses: Sequence[Clause], neighbors: Sequence[Neighbors] = ()) -> ScoreColumns:
-        """Return score and coverage (0 to 1) of every document over all clauses.
+    def combine(
+        self, clauses: Sequence[Clause], neighbors: Sequence[Neighbors] = ()
+    ) -> tuple[Scores, Scores]:
+        """Return score and coverage (0 to 1) of every document over all clauses, each of shape (size,).
 
         The score is divided by its limit for a document that repeats every word without end, so that it can be
         compared between queries: about 1 for a perfect match, near 0 for one common word of many. `neighbors` are the
         pairs that were looked up; where they are neighbors, too, they add to the score of a document with some word.
         """
-        score, covered = np.zeros(self._size), np.zeros(self._size)
+        score, covered = np.zeros(self._columns.size), np.zeros(self._columns.size)
         total = 0.0
         for clause in clauses:
             importance = sum(map(self.weight, clause.alternatives[0].terms))
@@ -98,17 +88,17 @@ class QueryScorer:
             else:
                 self._add_best(clause, importance, score, covered)
         if total <= 0:
-            return ScoreColumns(score, covered)
+            return score, covered
         coverage = covered / total
         kept = weights.COVERAGE_FLOOR + (1 - weights.COVERAGE_FLOOR) * coverage**weights.COVERAGE_POWER
         ordered = (score > 0) * self._ordered(neighbors) if neighbors else 0.0
-        return ScoreColumns((score * kept + ordered) / total, coverage)
+        return (score * kept + ordered) / total, coverage
 
     def _ordered(self, neighbors: Sequence[Neighbors]) -> Scores:
         """Return what each document earns by the order of the query's words."""
-        earned = np.zeros(self._size)
-        for pair, postings in zip(neighbors, self._neighbors, strict=True):
-            earned[postings.documents] += pair.weight * idf(self._total, postings.holders)
+        earned = np.zeros(self._columns.size)
+        for pair, postings in zip(neighbors, self._columns.neighbors, strict=True):
+            earned[postings.documents] += pair.weight * idf(self._columns.total, postings.holders)
         return weights.NEIGHBORS * earned
 
     def _add(self, only: Alternative, score: Scores, covered: Scores) -> None:
@@ -119,13 +109,13 @@ class QueryScorer:
 
     def _add_best(self, clause: Clause, importance: float, score: Scores, covered: Scores) -> None:
         """Add for each document the best of several alternatives, in score and in coverage."""
-        best, share = np.zeros(self._size), np.zeros(self._size)
+        best, share = np.zeros(self._columns.size), np.zeros(self._columns.size)
         for way in clause.alternatives:
             total = sum(map(self.weight, way.terms))
             if len(way.terms) == 1:
                 self._raise(way, best, share)
                 continue
-            brought, matched = np.zeros(self._size), np.zeros(self._size)
+            brought, matched = np.zeros(self._columns.size), np.zeros(self._columns.size)
             for term in way.terms:
                 postings, weight = self.postings(term), self.weight(term)
                 brought[postings.documents] += way.weight * weight * postings.saturation
@@ -165,7 +155,7 @@ def weigh_translations(clauses: Sequence[Clause], scorer: QueryScorer) -> Sequen
         replace(clause, alternatives=tuple(way for way in clause.alternatives if not _is_translation(way)))
         for clause in clauses
     ]
-    left_open = max(LEAST_OPEN, 1 - float(scorer.combine(as_asked).coverage.max(initial=0.0)))
+    left_open = max(LEAST_OPEN, 1 - float(scorer.combine(as_asked)[1].max(initial=0.0)))
 
     def weighed(way: Alternative) -> Alternative:
         if not _is_translation(way):
