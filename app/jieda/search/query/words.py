@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -80,6 +80,10 @@ class Clause:
         if self.kind is not ClauseKind.CODE:
             return self.alternatives
         return (first, *(way for way in rest if way.source is not MatchKind.TEXT))
+
+    def without(self, kinds: Collection[MatchKind]) -> "Clause":
+        """Return the clause without alternatives of some kinds."""
+        return replace(self, alternatives=tuple(way for way in self.alternatives if way.source not in kinds))
 
 
 @dataclass(frozen=True, slots=True)

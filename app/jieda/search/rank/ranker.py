@@ -53,16 +53,6 @@ def informative_clauses(clauses: Sequence[Clause]) -> Sequence[Clause]:
     return [clause for clause in clauses if clause.kind not in silent] or clauses
 
 
-def without_similar(clauses: Sequence[Clause]) -> Sequence[Clause]:
-    """Return the clauses without alternatives of similar meaning, which say too little of whether an answer fits."""
-    return [
-        replace(
-            one, alternatives=tuple(way for way in one.alternatives if way.source is not MatchKind.SIMILAR)
-        )
-        for one in clauses
-    ]
-
-
 def evidence(query: Query, columns: Columns, scorer: QueryScorer, first: Sequence[ScoredDocument]) -> float:
     """Rate the best answer: about 0.3 for an unrelated entry, 1 for a right one. `first`: the best one or two.
 
@@ -76,7 +66,9 @@ def evidence(query: Query, columns: Columns, scorer: QueryScorer, first: Sequenc
     counts where meaning counts: an answer has to be similar there.
     """
     best = first[0]
-    clauses = informative_clauses(weigh_translations(without_similar(query.clauses), scorer))
+    # Words of similar meaning say too little of whether an answer fits.
+    sure = [clause.without({MatchKind.SIMILAR}) for clause in query.clauses]
+    clauses = informative_clauses(weigh_translations(sure, scorer))
     parts = np.array([sum(map(scorer.weight, clause.alternatives[0].terms)) for clause in clauses])
     parts /= parts.sum() or 1.0
     missing = parts * [1 - max(_known(way, scorer) for way in clause.meant) for clause in clauses]
