@@ -4,9 +4,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from jieda.entry import Signature
+from jieda.log.formats import lines_with
 from jieda.log.traceback import ParsedLog
 from jieda.signature import (
     LONGEST_SURE,
@@ -161,13 +162,9 @@ class SignatureIndex:
         for number in anchored:
             line = self._lines[number]
             wanted = MOST_PLACES if number in self._often else 1
-            at = joined.find(line.anchor)
-            while at >= 0 and wanted:
-                index = bisect_right(starts, at) - 1
-                if found := line.find(texts[index]):
-                    yield number, Place(index, found.start(), found.end())
-                    wanted -= 1
-                at = joined.find(line.anchor, starts[index + 1])
+            each = ((index, line.find(texts[index])) for index in lines_with(line.anchor, joined, starts))
+            places = (Place(index, *found.span()) for index, found in each if found)
+            yield from ((number, place) for place in islice(places, wanted))
 
     def _anchored_lines(self, folded: str) -> list[int]:
         """Return the lines whose anchor occurs in a case-folded text, in order."""
@@ -187,15 +184,12 @@ class SignatureIndex:
             line = self._lines[number]
             if number in known or len(line.anchor) < WRAPPED_ANCHOR:
                 continue
-            at = folded.find(line.anchor)
-            while at >= 0:
-                index = bisect_right(starts, at) - 1
+            for index in lines_with(line.anchor, folded, starts):
                 first, last = max(0, index - WRAPPED_OVER + 1), min(index + WRAPPED_OVER, len(texts))
                 is_narrow = len(stripped[index]) <= LONGEST_SURE
                 if is_narrow and (found := line.find(joined, starts[first], starts[last])):
                     yield number, _place_in(found.span(), starts, texts)
                     break
-                at = folded.find(line.anchor, starts[index + 1])
 
 
 def _compile(

@@ -314,13 +314,14 @@ def read_lines(texts: Sequence[str], formats: Formats) -> Mapping[int, LineRead]
     places = {
         place
         for words in clues.union(each.line.anchor for each in families)
-        for place in _lines_with(words, folded, starts)
+        for place in lines_with(words, folded, starts)
     }
     reads = ((place, _classify(texts[place], lines[place], formats, families)) for place in sorted(places))
     return {place: read for place, read in reads if read.kind is not LineKind.TEXT}
 
 
-def _lines_with(words: str, folded: str, starts: Sequence[int]) -> Iterator[int]:
+def lines_with(words: str, folded: str, starts: Sequence[int]) -> Iterator[int]:
+    """Yield the lines of a case-folded text that have some words, given where each line and the end start."""
     at = folded.find(words)
     while at >= 0:
         place = bisect_right(starts, at) - 1
