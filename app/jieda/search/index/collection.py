@@ -42,7 +42,7 @@ class Collection:
     def __init__(self, segments: Sequence[Segment], manifest: IndexManifest) -> None:
         """Raises IndexUnreadable if the deletions are not of these segments, or an id is live twice."""
         self.segments = tuple(segments)
-        live = [_live(one, manifest.deleted.get(one.name, ())) for one in segments]
+        live = [one.live(manifest.deleted.get(one.name, ())) for one in segments]
         found = [
             (document_id, place)
             for place, document_id in enumerate(document_id for one in segments for document_id in one.ids)
@@ -91,14 +91,6 @@ class Collection:
         weights = np.array([WEIGHTING.zones[zone].weight for zone in ZONES])
         gains: Scores = weights / WEIGHTING.norms(lengths.T)
         return gains.reshape(-1)
-
-
-def _live(segment: Segment, deleted: Sequence[int]) -> Array:
-    live = np.ones(len(segment), dtype=np.bool_)
-    if deleted and not 0 <= min(deleted) <= max(deleted) < len(segment):
-        raise IndexUnreadable(f"{segment.name}: deletes documents that it does not have")
-    live[list(deleted)] = False
-    return live
 
 
 NO_SLOTS = np.zeros(0, dtype=np.int64)
@@ -251,10 +243,11 @@ class EmbeddedLexicon:
         self._collection = collection
         self.vectors = vectors
         self.frequency = cache_short(KNOWN_TERMS, self._frequency)
-        self._are_held = lru_cache(len(collection.segments))(self._are_terms_held)
+        self._held = lru_cache(len(collection.segments))(self._terms_held)
 
     def vocabulary(self, prefix: str) -> Sequence[str]:
-        found = merge(*(self._prefixed(place, prefix) for place in range(len(self._collection.segments))))
+        segments = enumerate(self._collection.segments)
+        found = merge(*(segment.prefixed(prefix, self._held(place)) for place, segment in segments))
         return [term for term, _ in groupby(found)]
 
     def has_key(self, key: str) -> bool:
@@ -279,18 +272,10 @@ class EmbeddedLexicon:
                 held += int(np.count_nonzero(np.diff(numbers, prepend=-1)))
         return held
 
-    def _prefixed(self, place: int, prefix: str) -> list[str]:
-        segment = self._collection.segments[place]
-        numbers = segment.terms.strings.prefixed(prefix)
-        terms, live = segment.terms.strings.slice(numbers), self._collection.live(place)
-        if live.all():
-            return terms
-        held = self._are_held(place)[numbers.start : numbers.stop]
-        return [term for term, is_held in zip(terms, held.tolist(), strict=True) if is_held]
-
-    def _are_terms_held(self, place: int) -> Array:
-        """Return the mask of the terms of a segment that some live document holds."""
-        return self._collection.segments[place].terms_held(self._collection.live(place))
+    def _terms_held(self, place: int) -> Array | None:
+        """Return the mask of the terms of a segment that some live document holds; None if all are held."""
+        live = self._collection.live(place)
+        return None if live.all() else self._collection.segments[place].terms_held(live)
 
 
 class DiagnosisTerms:

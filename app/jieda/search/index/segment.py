@@ -100,6 +100,21 @@ class Segment:
         lacking: Array = editions < len(Language)
         return lacking
 
+    def live(self, deleted: Sequence[int]) -> Array:
+        """Return the mask of the documents that are not deleted. Raises IndexUnreadable if some are not of this
+        segment."""
+        live = np.ones(len(self), dtype=np.bool_)
+        if deleted and not 0 <= min(deleted) <= max(deleted) < len(self):
+            raise IndexUnreadable(f"{self.name}: deletes documents that it does not have")
+        live[list(deleted)] = False
+        return live
+
+    def prefixed(self, prefix: str, held: Array | None = None) -> list[str]:
+        """Return the terms that start with `prefix`, sorted; only those of the mask `held`, if given."""
+        numbers = self.terms.strings.prefixed(prefix)
+        terms = self.terms.strings.slice(numbers)
+        return terms if held is None else [*compress(terms, held[numbers.start : numbers.stop].tolist())]
+
     def terms_held(self, live: Array) -> Array:
         """Return the mask of the terms that some live document holds; `live` is true for each document that counts."""
         starts = self.terms.starts[:-1].astype(np.int64)

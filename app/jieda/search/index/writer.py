@@ -9,13 +9,12 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress
 from pathlib import Path
 
 import numpy as np
 
 from jieda.errors import IndexUnreadable
-from jieda.search.index.array_file import SUFFIX, Array, link_arrays, write_arrays
+from jieda.search.index.array_file import SUFFIX, link_arrays, write_arrays
 from jieda.search.index.document import Document
 from jieda.search.index.segment import (
     IndexManifest,
@@ -97,9 +96,12 @@ def _update(
         before = read_manifest(previous)
         # Opening verifies them: a damaged segment would be passed on, and merged into others that seem intact.
         segments = [Segment(previous, name) for name in before.segments]
+        live = {one.name: one.live(before.deleted.get(one.name, ())) for one in segments}
     except IndexUnreadable:
         return None
-    live = {one.name: _live(one, before, {*changed, *removed}) for one in segments}
+    for one in segments:
+        gone = map(one.number, {*changed, *removed})
+        live[one.name][[number for number in gone if number is not None]] = False
     for name in _write(target, documents, changed):
         written = Segment(target, name, verified=False)
         # Documents that were reverted produce a segment that may still exist, all of it deleted.
@@ -157,21 +159,9 @@ def _vocabulary(segments: Sequence[Segment], manifest: IndexManifest, prefix: st
     """Return the terms that start with `prefix` of live documents that lack an edition in a language, sorted."""
     found: set[str] = set()
     for one in segments:
-        numbers = one.terms.strings.prefixed(prefix)
-        chosen = _live(one, manifest, ()) & one.lacks_a_language()
-        held = one.terms_held(chosen)[numbers.start : numbers.stop]
-        found.update(compress(one.terms.strings.slice(numbers), held.tolist()))
+        chosen = one.live(manifest.deleted.get(one.name, ())) & one.lacks_a_language()
+        found.update(one.prefixed(prefix, one.terms_held(chosen)))
     return sorted(found)
-
-
-def _live(segment: Segment, manifest: IndexManifest, gone: Collection[str]) -> Array:
-    """Return the mask of the documents of a segment that stay."""
-    live = np.ones(len(segment), dtype=np.bool_)
-    live[list(manifest.deleted.get(segment.name, ()))] = False
-    for document_id in gone:
-        if (number := segment.number(document_id)) is not None:
-            live[number] = False
-    return live
 
 
 def _write(target: Path, documents: Mapping[str, Document], ids: Collection[str]) -> Iterator[str]:
