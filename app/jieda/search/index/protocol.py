@@ -33,13 +33,8 @@ Variants = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class Postings:
     """Occurrences of several terms pooled as one word: `documents` of the columns, and the `saturation` of each,
-
-        tf~(d) = Σ_v kind(v) · Σ_z  w_z · tf(v, d, z) / (1 − b_z + b_z · len(d, z) / pivot(z))
-        saturation(d) = tf~ / (k1 + tf~)
-
-    for the terms v and zones z; both of shape (n,). `holders` counts the live documents of the whole index with the
-    word.
-    """
+    tf~ / (k1 + tf~), where tf~ (`rank/scoring.py`) is the sum over the terms, each times the weight of its kind; both
+    of shape (n,). `holders` counts the live documents of the whole index with the word."""
 
     documents: Numbers
     saturation: Scores
