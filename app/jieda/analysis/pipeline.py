@@ -23,7 +23,7 @@ from jieda.analysis.token import (
     terms_of,
     word_spans,
 )
-from jieda.analysis.words import ChineseTokenizer, Stemmer, chinese_dictionary, english_words, fold_text
+from jieda.analysis.words import ChineseTokenizer, Stemmer, english_words, fold_text
 from jieda.byte_cache import LONGEST_WORD, cache_short
 from jieda.han import has_han
 from jieda.taxonomy import GlossaryGroup
@@ -76,10 +76,6 @@ class Analyzer:
     def dictionary(self) -> tuple[str, ...]:
         """The lines of its dictionary, all with frequencies, of which an equal analyzer is made sooner."""
         return self._chinese.dictionary
-
-    def names(self) -> frozenset[str]:
-        """Return the Chinese words that are names of people or places. Takes a tenth of a second."""
-        return chinese_dictionary().names()
 
     def _analyze(self, text: str) -> Analysis:
         folded = fold_text(text)

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import groupby
 
 from jieda.analysis.token import TokenKind, is_code, split_runs, word_spans
-from jieda.analysis.words import fold_text, is_function_word
+from jieda.analysis.words import chinese_dictionary, fold_text, is_function_word
 from jieda.content.library import Library
 from jieda.han import has_han
 from jieda.log.formats import PYTHON_ENDINGS
@@ -137,7 +137,7 @@ class Redactor:
         self.generation = snapshot.generation
         self._searcher = snapshot.searcher
         self._analyzer = snapshot.searcher.analyzer
-        self._names = self._analyzer.names()
+        self._names = chinese_dictionary().names()
         self._said = _PLAIN.union(self._vocabulary(snapshot.library))
 
     def search(self, text: str) -> str:
