@@ -152,7 +152,7 @@ class Completer:
         self._fold = fold
         self._finds = cache(finds)
         self._texts, self._targets = Strings(arrays, "text"), Strings(arrays, "target")
-        self._folded = Strings(arrays, "folded")
+        self._folded, self._looses = Strings(arrays, "folded"), Strings(arrays, "loose")
         self._kind, self._order = arrays["kind"], arrays["order"].astype(np.int64)
         self._groups = arrays["groups"].tolist()
         self._loose, self._bounds = arrays["loose.text"].data, arrays["loose.offsets"]
@@ -224,10 +224,7 @@ class Completer:
         return bisect_left(range(len(self._of)), wanted, key=self._text_from)
 
     def _text_from(self, start: int) -> bytes:
-        number = int(self._of[start])
-        return bytes(
-            self._loose[int(self._bounds[number]) + int(self._at[start]) : int(self._bounds[number + 1])]
-        )
+        return self._looses.bytes_at(int(self._of[start]))[int(self._at[start]) :]
 
     def _place(self, number: int, typed: str, loose: str) -> int | None:
         """Return where a candidate has the text: as typed if possible, otherwise loosely."""
