@@ -341,10 +341,8 @@ def clauses_of(
     bounds = [0, *(number + 1 for number in range(len(words) - 1) if number not in joined), len(words)]
     for first, end in pairwise(bounds if words else []):
         inside = [one for one in substitutes if first <= one.first and one.last < end]
+        clause = _clause(first, words[first:end], inside)
         before = words[first - 1] if first else None
-        clause = _clause(
-            words[first:end], [replace(one, first=one.first - first, last=one.last - first) for one in inside]
-        )
         is_unit = before is not None and _is_unit(words[first:end], before)
         yield replace(clause, kind=ClauseKind.NUMBER if is_unit else _kind(words[first:end], is_word))
 
@@ -368,7 +366,8 @@ def _kind(words: Sequence[QueryWord], is_word: Callable[[str], bool]) -> ClauseK
     return ClauseKind.WORD if known else ClauseKind.NAME
 
 
-def _clause(words: Sequence[QueryWord], substitutes: Sequence[Substitute]) -> Clause:
+def _clause(start: int, words: Sequence[QueryWord], substitutes: Sequence[Substitute]) -> Clause:
+    """Return the clause of some words of a query, the first of which has the number `start`."""
     literal = tuple(term for word in words for term in word.alternatives[0].terms)
     first = words[0].alternatives[0]
     alternatives = [Alternative(literal, first.weight if len(words) == 1 else 1.0, source=first.source)]
@@ -377,13 +376,12 @@ def _clause(words: Sequence[QueryWord], substitutes: Sequence[Substitute]) -> Cl
     for one in substitutes:
         rest = [
             term
-            for n, word in enumerate(words)
+            for n, word in enumerate(words, start)
             if not one.first <= n <= one.last
             for term in word.alternatives[0].terms
         ]
-        stands_for = sum(
-            term.weight for word in words[one.first : one.last + 1] for term in word.alternatives[0].terms
-        )
+        replaced = words[one.first - start : one.last + 1 - start]
+        stands_for = sum(term.weight for word in replaced for term in word.alternatives[0].terms)
         term = replace(one.term, weight=min(stands_for, 1 + weights.STAND_IN_GROWTH * (stands_for - 1)))
         alternatives.append(Alternative((term, *rest), one.weight, one.cover, one.source))
     return Clause(tuple(alternatives))
