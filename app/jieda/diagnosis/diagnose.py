@@ -30,7 +30,7 @@ from jieda.diagnosis.facts import (
     WordReader,
 )
 from jieda.diagnosis.origin import OriginFinder
-from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
+from jieda.diagnosis.scoring import CONFIDENCES, MOST_WORDS, TIE, Scored, Scorer
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
 from jieda.entry import Entry, Language
 from jieda.log.failures import tell_of_error
@@ -220,9 +220,8 @@ def _sort_by_version(text: str, matches: Iterable[Match], packages: Packages) ->
         replace(each, may_not_apply_to=doubtful_version(each.entry.validity, text, packages))
         for each in matches
     ]
-    sureness = list(Confidence)
     return tuple(
-        sorted(told, key=lambda each: (sureness.index(each.confidence), bool(each.may_not_apply_to)))
+        sorted(told, key=lambda each: (CONFIDENCES.index(each.confidence), bool(each.may_not_apply_to)))
     )
 
 
