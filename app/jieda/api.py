@@ -12,7 +12,6 @@ from typing import Any, Self, TypeVar
 from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import JiedaError, RequestError, UnknownEntry
-from jieda.han import has_han
 from jieda.locales.translations import Translations
 from jieda.presentation.schemas import ApiDiagnosis, ApiEntry, SearchResult
 from jieda.presentation.shaper import Shapers
@@ -60,11 +59,6 @@ def local_client(settings: Settings) -> Local:
     return Local(Service.of(settings, knowledge), Shapers(urls, Translations.load().translator))
 
 
-def language_of(text: str) -> Language:
-    """Return Chinese for a text with Han characters, otherwise English."""
-    return Language.ZH if has_han(text) else Language.EN
-
-
 @dataclass(frozen=True, slots=True)
 class KnowledgeBase:
     """Content as of the time it was opened. Its answers are those of the REST API, as typed objects.
@@ -97,7 +91,7 @@ class KnowledgeBase:
         if limit < 0:
             raise JiedaError(f"limit must not be negative; it is {limit}")
         filters = Filters(_all(framework), _all(kind), _all(topic), _all(error_type), version=_all(version))
-        shown = _language(lang) if lang else language_of(query)
+        shown = _language(lang) if lang else Language.of(query)
         return self._ask(self.client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
 
     def diagnose(self, log: str, *, lang: str = "en", framework: str = "") -> ApiDiagnosis:

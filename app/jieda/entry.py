@@ -8,6 +8,8 @@ from datetime import date
 from enum import StrEnum
 from pathlib import Path
 
+from jieda.han import has_han
+
 
 class Language(StrEnum):
     """A language that editions are written in and that pages are shown in."""
@@ -28,6 +30,11 @@ class Language(StrEnum):
     @property
     def other(self) -> "Language":
         return Language.EN if self is Language.ZH else Language.ZH
+
+    @classmethod
+    def of(cls, text: str) -> "Language":
+        """Return Chinese for a text with Han characters, otherwise English."""
+        return cls.ZH if has_han(text) else cls.EN
 
 
 class Kind(StrEnum):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from jieda.entry import Language
 from jieda.feedback import TriedOutcome
-from jieda.han import count_han, has_han
+from jieda.han import count_han
 from jieda.taxonomy import FACETS, Filters
 
 MAX_TAGS = 10
@@ -147,7 +147,7 @@ class SearchQuestion(FilteredQuestion):
     @property
     def reply_lang(self) -> Language:
         """Chinese by default for a query that contains Han characters."""
-        return self.lang or (Language.ZH if has_han(self.query) else Language.EN)
+        return self.lang or Language.of(self.query)
 
 
 class EntryQuestion(Question):

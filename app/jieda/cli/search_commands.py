@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from jieda.api import language_of
 from jieda.cli.asking import ask, client_of, lang_option
 from jieda.cli.running import content_option, url_option, uses_color
 from jieda.entry import Language
@@ -63,7 +62,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
 ) -> int:
     """Search the content; exit with 1 if nothing is found."""
     query = " ".join(words)
-    shown = lang or language_of(query)
+    shown = lang or Language.of(query)
     filters = Filters(**chosen)
     client = client_of(url, directories)
     found = ask(client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))

@@ -16,7 +16,6 @@ from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Language
 from jieda.errors import frames_of
 from jieda.feedback import FeedbackStore, FeedbackUnusable, Gap, GapOutcome, GapSource
-from jieda.han import has_han
 from jieda.metrics import Metrics
 from jieda.search.answers import SearchAnswer, SearchRequest
 from jieda.settings import Settings
@@ -222,7 +221,7 @@ class Recorder:
                 self._reads[entry] += 1
             case Searched(asker, query, outcome):
                 text = self._current_redactor().search(query)
-                lang = Language.ZH if has_han(text) else Language.EN
+                lang = Language.of(text)
                 self._keep(asker, Gap(GapSource.SEARCH, "", text, outcome, lang))
             case Unexplained():
                 self._keep(note.asker, gap_of(note, self._current_redactor()))

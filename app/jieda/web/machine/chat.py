@@ -17,7 +17,6 @@ from starlette.responses import JSONResponse, Response
 
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Entry, Language
-from jieda.han import has_han
 from jieda.presentation.diagnosis_text import as_markdown, cut, describe_near, elsewhere_text
 from jieda.presentation.urls import link_pages
 from jieda.search.answers import SearchRequest
@@ -125,7 +124,7 @@ def deltas(answer: str) -> Iterator[tuple[dict[str, str], str | None]]:
 async def answer_to(request: Request, text: str) -> str:
     """Return what is known about a text, as Markdown in its language. Raises RequestError."""
     site = site_of(request)
-    lang = request.state.lang = Language.ZH if has_han(text) else Language.EN
+    lang = request.state.lang = Language.of(text)
     if "\n" in text or len(text) > site.service.settings.max_query_chars:
         log = await site.service.offload(partial(extracted, site.service, text))
         judged = await diagnose_log(site.service, log, lang, "", asker_of(request))
