@@ -30,7 +30,7 @@ from jieda.search.completion import (
     tag_candidates,
 )
 from jieda.search.index.document import build_documents
-from jieda.search.meaning.embedder import Embedder
+from jieda.search.meaning.embedder import Embedder, GuardedEmbedder
 from jieda.search.searcher import Searcher
 from jieda.search.translation import Dictionary
 from jieda.search.whoosh.language import QueryLanguage
@@ -93,7 +93,7 @@ def build_snapshot(
         index,
         analyzer,
         glossary,
-        embedder,
+        GuardedEmbedder(embedder) if embedder else None,
         dictionary=dictionary,
         language=QueryLanguage(index, analyzer, library.taxonomy),
     )

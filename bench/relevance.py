@@ -29,7 +29,7 @@ from jieda.content.read.load import Loaded
 from jieda.evaluation.figures import Judged, build_index, display_language, rank_of
 from jieda.search.answers import SearchRequest
 from jieda.search.index.document import build_documents
-from jieda.search.meaning.embedder import Embedder
+from jieda.search.meaning.embedder import GuardedEmbedder
 from jieda.search.meaning.embedder import embedder as installed
 from jieda.search.searcher import Searcher
 from jieda.search.translation import Dictionary, open_dictionary
@@ -62,7 +62,7 @@ def searcher_of(
     bed: Bed,
     library: Library,
     folder: Path,
-    embedder: Embedder | None = None,
+    embedder: GuardedEmbedder | None = None,
     dictionary: Dictionary | None = None,
 ) -> tuple[Searcher, Analyzer]:
     """Return Jieda's searcher for a bed; the embedder may be omitted even if the index was built with one."""
@@ -167,11 +167,11 @@ def part_of(ranks: Ranks, lang: str) -> Ranks:
     return {one: rank for one, rank in ranks.items() if one.startswith(f"{lang} ") or not lang}
 
 
-def engines() -> Iterator[tuple[str, Embedder | None]]:
+def engines() -> Iterator[tuple[str, GuardedEmbedder | None]]:
     """Yield Jieda by words alone, and by meaning as well where that is installed."""
     yield "Jieda", None
     if embedder := installed(Settings.load(os.environ).data, wanted=True):
-        yield "Jieda semantic", embedder
+        yield "Jieda semantic", GuardedEmbedder(embedder)
 
 
 def tell(name: str, ranks: Ranks, weak: int) -> None:

@@ -32,7 +32,7 @@ from jieda.search.answers import SearchRequest
 from jieda.search.index.document import ZONES, Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
-from jieda.search.meaning.embedder import Embedder
+from jieda.search.meaning.embedder import GuardedEmbedder
 from jieda.search.meaning.embedder import embedder as installed
 from jieda.search.query.parser import QueryParser
 from jieda.search.query.words import Query
@@ -121,7 +121,11 @@ def median_ms(run: Callable[[str], object], asked: Sequence[str], times: int = 5
 
 
 def measure(
-    shipped: Library, analyzer: Analyzer, mixed: Sequence[Document], embedder: Embedder | None, count: int
+    shipped: Library,
+    analyzer: Analyzer,
+    mixed: Sequence[Document],
+    embedder: GuardedEmbedder | None,
+    count: int,
 ) -> None:
     """Print a line for one corpus size, generated from the documents `mixed`."""
     glossary = Glossary(shipped.glossary, analyzer)
@@ -203,7 +207,8 @@ def main(counts: Sequence[int]) -> None:
     library = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(library.dictionary)
     glossary = Glossary(library.glossary, analyzer)
-    embedder = installed(Settings.load(os.environ).data, wanted=True)
+    found = installed(Settings.load(os.environ).data, wanted=True)
+    embedder = GuardedEmbedder(found) if found else None
     mixed = list(build_documents(library, analyzer, glossary, embedder=embedder))
     print(
         f"{QUERIES} queries; ms a query: a whole search by words, with meaning; parsing, ranking, Whoosh's scoring"

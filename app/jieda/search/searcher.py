@@ -21,7 +21,7 @@ from jieda.search.answers import (
 )
 from jieda.search.index.document import sentences_of
 from jieda.search.index.protocol import Index, ScoredDocument
-from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, NotEmbedded, Vector
+from jieda.search.meaning.embedder import GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.query.equivalents import QueryTranslator, SimilarWords
 from jieda.search.query.parser import Equivalents, FrameworkNames, ParsedQuery, QueryParser
 from jieda.search.query.words import ClauseKind, MatchKind, Query
@@ -79,7 +79,7 @@ class Searcher:
         index: Index,
         analyzer: Analyzer,
         glossary: Glossary,
-        embedder: Embedder | None = None,
+        embedder: GuardedEmbedder | None = None,
         *,
         dictionary: Dictionary | None = None,
         read_places: ReadPlaces | None = None,
@@ -88,8 +88,7 @@ class Searcher:
         """`embedder` is the one that built the index, if any. `dictionary` translates queries for entries that lack the
         query's language. `read_places` returns the positions of terms in an edition; without it, editions are
         analyzed. Without a `language`, quotes are the only operator."""
-        self.analyzer, self.glossary = analyzer, glossary
-        self.embedder = GuardedEmbedder.of(embedder)
+        self.analyzer, self.glossary, self.embedder = analyzer, glossary, embedder
         self.waits = index.waits or bool(self.embedder and self.embedder.waits)
         """Whether a search waits for another process."""
         self.is_remote = index.waits

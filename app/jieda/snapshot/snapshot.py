@@ -94,7 +94,7 @@ class Analyzers:
     ) -> None:
         """`embedder`: embeds entries and queries, if given; `engine`: the external engine that holds the index, if
         given; `dictionary`: translates queries."""
-        self.embedder = GuardedEmbedder.of(embedder)
+        self.embedder = GuardedEmbedder(embedder) if embedder else None
         self.engine = engine
         self.dictionary = dictionary
         self.of: Callable[[tuple[str, ...]], Analyzer] = lru_cache(1)(Analyzer)

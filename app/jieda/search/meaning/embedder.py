@@ -64,11 +64,6 @@ class GuardedEmbedder:
         self._embedder = embedder
         self._rest, self._asleep_until = 0.0, 0.0
 
-    @classmethod
-    def of(cls, embedder: Embedder | None) -> "GuardedEmbedder | None":
-        """Guard an embedder, unless it is None or guarded already."""
-        return embedder if embedder is None or isinstance(embedder, cls) else cls(embedder)
-
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
         """Return a vector for each text. Raises NotEmbedded."""
         if time.monotonic() < self._asleep_until:
