@@ -10,7 +10,7 @@ import re
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Any, TypeVar, overload
@@ -171,23 +171,6 @@ class Listed(Sequence[Value]):
         query, given = self._select
         found = self._ask(f"{query} LIMIT ? OFFSET ?", (*given, count, start))
         return [entry_id for (entry_id,) in found]
-
-
-class OnDemand(Mapping[str, Value]):
-    """Values by id, each read on access."""
-
-    def __init__(self, ids: Collection[str], read: Callable[[str], Value]) -> None:
-        """`read` raises KeyError for an unknown id."""
-        self._ids, self._read = ids, read
-
-    def __getitem__(self, entry_id: str) -> Value:
-        return self._read(entry_id)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
-
-    def __len__(self) -> int:
-        return len(self._ids)
 
 
 class Catalog:

@@ -1,13 +1,14 @@
 """The library: all entries, cross-checked and immutable. Only summaries are held; entries are read on demand."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from jieda.byte_cache import ByteCache
-from jieda.content.catalog import Ask, Catalog, OnDemand
+from jieda.content.catalog import Ask, Catalog
 from jieda.content.read.directory import BRAND
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.history import Change
@@ -21,6 +22,25 @@ RECENT_CHARACTERS = 8 << 20
 
 CACHED_NEIGHBORS = 4096
 MOST_NEIGHBORS = 20
+
+Value = TypeVar("Value")
+
+
+class OnDemand(Mapping[str, Value]):
+    """Values by id, each read on access."""
+
+    def __init__(self, ids: Collection[str], read: Callable[[str], Value]) -> None:
+        """`read` raises KeyError for an unknown id."""
+        self._ids, self._read = ids, read
+
+    def __getitem__(self, entry_id: str) -> Value:
+        return self._read(entry_id)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
 
 
 @dataclass(eq=False, repr=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
-from jieda.content.catalog import OnDemand
+from jieda.content.library import OnDemand
 from jieda.content.read.directory import KnownFile, Reading, content_hash
 from jieda.disk import make_room, read_plain, write_aside
 from jieda.search.completion import (
