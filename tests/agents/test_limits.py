@@ -11,7 +11,7 @@ import pytest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
-from jieda.web.http.names import is_our_host, is_our_origin
+from jieda.web.http.clients import is_our_host, is_our_origin
 from mcp.client.client import Client
 from mcp_types.version import LATEST_PROTOCOL_VERSION, OLDEST_SUPPORTED_VERSION
 

@@ -28,7 +28,7 @@ from jieda.cli.logs import log_config
 from jieda.disk import remove
 from jieda.metrics import DIRECTORY_VARIABLE
 from jieda.settings import Settings
-from jieda.web.http.clients import client_key, is_among, parse
+from jieda.web.http.clients import client_key, is_among, parse_address
 
 SECONDS_FOR_HEADERS = 10.0
 """From a connection's start or the last response's end to the end of headers, or until LEAST_RATE applies to a body."""
@@ -95,7 +95,7 @@ class LimitedConnection(HttpToolsProtocol):
         """Start the checks, or refuse the connection where there are too many."""
         super().connection_made(transport)
         self._request_since = self._read_at = self.loop.time()
-        address = parse(self.client[0]) if self.client else None
+        address = parse_address(self.client[0]) if self.client else None
         self._from_proxy = is_among(address, self._limits.trusted)
         if address and not self._from_proxy:
             self.client_id = client_key(address)

@@ -22,8 +22,15 @@ from jieda.usecases.gaps.recorder import NOBODY
 from jieda.usecases.service import OncePerGeneration, Service
 from jieda.usecases.workbench.desk import Desk
 from jieda.web.agents import AgentsEndpoint
-from jieda.web.http.clients import claimed_address, client_address, client_key, is_forwarded
-from jieda.web.http.names import is_allowed, is_loopback, parse_host
+from jieda.web.http.clients import (
+    claimed_address,
+    client_address,
+    client_key,
+    is_allowed,
+    is_forwarded,
+    is_loopback,
+    parse_host,
+)
 from jieda.web.http.respond import AnswerCache, Resource
 from jieda.web.templating import Renderer
 

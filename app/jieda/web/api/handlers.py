@@ -41,8 +41,8 @@ from jieda.web.api.parameters import (
     SuggestParameters,
 )
 from jieda.web.http.body import read_bytes
+from jieda.web.http.clients import is_from_our_pages
 from jieda.web.http.maintainers import bearer_token
-from jieda.web.http.names import is_from_our_pages
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE, UNCACHED, api_language, respond
 from jieda.web.site import asker_of, client_of, site_of

@@ -1,10 +1,16 @@
-"""Identifies the client of a request: by the address of the socket, or the one that a trusted proxy reports."""
+"""Who sends a request, by the address of the socket or the one that a trusted proxy reports; whether the host name that
+it asks for is ours, and which pages may send forms here."""
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
 from starlette.types import Scope
+
+from jieda.settings import Settings
 
 LONGEST = 64
 """Longest text accepted as an address, in characters."""
@@ -18,7 +24,7 @@ Address = IPv4Address | IPv6Address
 def claimed_address(scope: Scope) -> Address | None:
     """Return the address that the client or its proxy claims, for logs only: no decision is based on it."""
     host, _ = scope.get("client") or ("", 0)
-    return parse(host)
+    return parse_address(host)
 
 
 def client_address(scope: Scope) -> Address | None:
@@ -33,7 +39,7 @@ def is_forwarded(scope: Scope) -> bool:
     return any(name == b"x-forwarded-for" for name, _ in scope["headers"])
 
 
-def parse(host: str) -> Address | None:
+def parse_address(host: str) -> Address | None:
     """Parse an address, dropping its zone; an IPv4-mapped IPv6 address becomes IPv4."""
     try:
         address = ip_address(host[:LONGEST].partition("%")[0])
@@ -56,3 +62,66 @@ def is_among(address: Address | None, proxies: Iterable[str]) -> bool:
             if proxy == EVERYBODY or (address is not None and address in ip_network(proxy)):
                 return True
     return False
+
+
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.IGNORECASE)
+LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|\[?::1\]?", re.IGNORECASE)
+
+
+def parse_host(host: str) -> str:
+    """Return the name from a Host header in lower case; empty where the header is malformed."""
+    match = HOST.fullmatch(host)
+    return match[1].lower() if match else ""
+
+
+def covers(pattern: str, name: str) -> bool:
+    """Return whether a pattern of JIEDA_ALLOWED_HOSTS matches: `*.example.com` any subdomain, `*` everything."""
+    pattern = pattern.lower()
+    return name.endswith(pattern[1:]) if pattern.startswith("*.") else pattern in {name, "*"}
+
+
+def is_loopback(name: str) -> bool:
+    """Return whether a name means the local machine."""
+    return bool(LOOPBACK.fullmatch(name))
+
+
+def is_allowed(name: str, settings: Settings) -> bool:
+    """Return whether a name is configured explicitly; `*` does not count."""
+    return bool(name) and any(covers(pattern, name) for pattern in settings.allowed_hosts if pattern != "*")
+
+
+def is_our_host(host: str, settings: Settings) -> bool:
+    """Return whether a Host header may mean this site. `Hosting` has checked it where names are configured; a server
+    on a loopback address answers only to local names and to that of its base address."""
+    return bool(settings.allowed_hosts) or not is_loopback(settings.host) or _is_own_name(host, settings)
+
+
+def is_our_origin(origin: str | None, settings: Settings) -> bool:
+    """Return whether the page that sends a request, if any, is ours or local; `*` does not admit every site's pages."""
+    scheme, separator, host = (origin or "").partition("://")
+    return origin is None or (
+        bool(separator) and scheme in {"http", "https"} and _is_own_name(host, settings)
+    )
+
+
+def is_from_our_pages(headers: Headers, settings: Settings) -> bool:
+    """Return whether a form comes from a page of this site, or from no page at all.
+
+    Over HTTPS and on localhost browsers say so themselves, even if a proxy changes names. Elsewhere they only send the
+    origin of the page, which is ours if it equals the requested host or is configured. Other local pages (a notebook, a
+    server in development) are not: the browser adds the reader's password for us to their forms.
+    """
+    said, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if said in {"same-origin", "none"} or (said is None and origin is None):
+        return True
+    if origin is None:
+        return False
+    site = origin.partition("://")[2].lower()
+    is_requested = bool(site) and site == headers.get("host", "").lower()
+    return is_requested or (is_our_origin(origin, settings) and not is_loopback(parse_host(site)))
+
+
+def _is_own_name(host: str, settings: Settings) -> bool:
+    name, base = parse_host(host), urlsplit(settings.base_url).hostname or ""
+    at_base = bool(name) and name.strip("[]") == base
+    return at_base or is_loopback(name) or is_allowed(name, settings)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from jieda.presentation.brand import handle
 from jieda.settings import Settings
-from jieda.web.http.names import is_our_host
+from jieda.web.http.clients import is_our_host
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE
 from jieda.web.http.routing import Handler, Route

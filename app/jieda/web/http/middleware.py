@@ -26,9 +26,8 @@ from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER
 from jieda.settings import Settings
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from jieda.usecases.service import Service
-from jieda.web.http.clients import claimed_address
+from jieda.web.http.clients import claimed_address, covers, parse_host
 from jieda.web.http.limits import RATE_HEADERS, RateLimits
-from jieda.web.http.names import covers, parse_host
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import has_tag, own_path
 from jieda.web.site import Site, asker_of, site_of

@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from jieda.web.agents import AgentsEndpoint
 from jieda.web.api.body import read_json_bytes
 from jieda.web.http.body import check_structure, is_json
-from jieda.web.http.names import is_our_host, is_our_origin
+from jieda.web.http.clients import is_our_host, is_our_origin
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE
 from jieda.web.site import Site, site_of

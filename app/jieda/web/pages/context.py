@@ -22,7 +22,7 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.entries import MAX_TAGS
 from jieda.web.http.body import read_bytes
-from jieda.web.http.names import is_from_our_pages
+from jieda.web.http.clients import is_from_our_pages
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import (
     FRAMEWORK_COOKIE,
