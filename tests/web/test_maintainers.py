@@ -15,8 +15,7 @@ from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
 from jieda.web.http.maintainers import guard_routes
-from jieda.web.http.respond import respond
-from jieda.web.http.routing import Route
+from jieda.web.http.respond import Route, respond
 from starlette.requests import Request
 from starlette.responses import Response
 

@@ -11,8 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.presentation.urls import digest_files, own_digests
-from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, respond
-from jieda.web.http.routing import Handler
+from jieda.web.http.respond import FOREVER, REVALIDATE, Handler, Resource, respond
 
 SWAGGER = Path(fastapi_offline.__file__).parent / "static"
 """Swagger UI from a package that follows its releases: no network access at run time, no vendored files in git."""

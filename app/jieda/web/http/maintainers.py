@@ -14,8 +14,7 @@ from jieda.presentation.brand import handle
 from jieda.settings import Settings
 from jieda.web.http.clients import is_our_host
 from jieda.web.http.problems import HttpProblem
-from jieda.web.http.respond import NO_STORE
-from jieda.web.http.routing import Handler, Route
+from jieda.web.http.respond import NO_STORE, Handler, Route
 from jieda.web.site import site_of
 
 MOST_NAME = 100

@@ -1,10 +1,10 @@
 """Builds every response: headers, ETag, 304 and compression for pages, JSON, files and errors alike. Also negotiates
-language and media type from request headers and the reader's cookies."""
+language and media type from request headers and the reader's cookies. Also the routes outside the OpenAPI document."""
 
 import gzip
 import hashlib
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -13,6 +13,7 @@ from typing import Any, Self
 from weakref import ref
 
 from anyio.to_thread import run_sync
+from starlette import routing
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
@@ -21,6 +22,22 @@ from jieda.byte_cache import ByteCache
 from jieda.content.read.forms import TAG_ID
 from jieda.entry import Language
 from jieda.snapshot.snapshot import Snapshot
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Route(routing.Route):
+    """A path of `presentation.paths` and its handler, hidden from the OpenAPI document. It puts itself into the scope,
+    as FastAPI's routes do: requests are counted by it."""
+
+    def __init__(self, path: str, handler: Handler, method: str = "GET") -> None:
+        super().__init__(path, handler, methods=[method], include_in_schema=False)
+        self.handler, self.method = handler, method
+
+    def matches(self, scope: Scope) -> tuple[routing.Match, Scope]:
+        match, child_scope = super().matches(scope)
+        return match, {**child_scope, "route": self}
+
 
 LANGUAGE_PATTERN = "^([eE][nN]|[zZ][hH])(-[A-Za-z0-9]{1,8})*$"
 """Language tags that a request may name. A region or script is accepted and ignored."""

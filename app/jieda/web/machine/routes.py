@@ -12,8 +12,7 @@ from jieda.presentation import paths
 from jieda.presentation.brand import COLORS, style_sheet
 from jieda.settings import Settings
 from jieda.web.http.files import load_own_files, load_swagger_files, send_file, serve
-from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, Theme, respond
-from jieda.web.http.routing import Handler, Route
+from jieda.web.http.respond import FOREVER, REVALIDATE, Handler, Resource, Route, Theme, respond
 from jieda.web.machine import agents, chat, docs_page, operations, reading
 from jieda.web.pages.context import PageContext, context_of
 from jieda.web.pages.parts import page_count

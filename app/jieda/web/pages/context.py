@@ -29,6 +29,7 @@ from jieda.web.http.respond import (
     UNCACHED,
     YEAR,
     Body,
+    Handler,
     Theme,
     chosen_cookies,
     chosen_theme,
@@ -38,7 +39,6 @@ from jieda.web.http.respond import (
     respond,
     safe_next,
 )
-from jieda.web.http.routing import Handler
 from jieda.web.site import Site, site_of
 from jieda.web.templating import safe
 

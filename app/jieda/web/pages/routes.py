@@ -3,7 +3,7 @@
 from functools import partial
 
 from jieda.presentation import paths
-from jieda.web.http.routing import Route
+from jieda.web.http.respond import Route
 from jieda.web.pages import (
     about,
     agents,
