@@ -11,7 +11,6 @@ and a meaning that quotes Chinese is dropped, as it is about the writing (a vari
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -37,17 +36,12 @@ READING = re.compile(r"\[[^\]]*\]")
 
 FORM = "傳統 简体 [pin1 yin1] /meaning/meaning/"
 
-
-@dataclass(frozen=True, slots=True)
-class Headword:
-    """A Chinese word in Simplified characters, and its English meanings, the usual one first."""
-
-    word: str
-    meanings: tuple[str, ...]
+Meanings = tuple[str, ...]
 
 
-def read_cedict(path: Path, content: bytes) -> Iterator[Headword]:
-    """Yield the words of a file. Raises SettingsError with the wrong lines, at the end or after MOST_PROBLEMS."""
+def read_cedict(path: Path, content: bytes) -> Iterator[tuple[str, Meanings]]:
+    """Yield the words of a file, each with its meanings, the usual one first. Raises SettingsError with the wrong
+    lines, at the end or after MOST_PROBLEMS."""
     problems: list[str] = []
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         if not line.strip() or line.startswith(b"#"):
@@ -62,13 +56,13 @@ def read_cedict(path: Path, content: bytes) -> Iterator[Headword]:
         raise SettingsError(problems)
 
 
-def _parse_line(line: str) -> Headword:
+def _parse_line(line: str) -> tuple[str, Meanings]:
     """Raises ValueError, as decoding does."""
     match = LINE.fullmatch(line.rstrip())
     if match is None:
         raise ValueError(f"not a line of a CC-CEDICT file, which looks like {FORM}: {line[:SHOWN]!r}")
     meanings = (ASIDE.sub("", READING.sub("", each)).strip() for each in BETWEEN.split(match["meanings"]))
-    return Headword(match["simplified"], tuple(each for each in meanings if each and not has_han(each)))
+    return match["simplified"], tuple(each for each in meanings if each and not has_han(each))
 
 
 LONGEST_MEANING = 4
@@ -105,7 +99,7 @@ def _counterparts(table: Table, other: Table, text: str) -> list[str]:
     return [other.strings.at(number) for number in dict.fromkeys(numbers)]
 
 
-def dictionary_arrays(headwords: Iterable[Headword]) -> dict[str, Array]:
+def dictionary_arrays(headwords: Iterable[tuple[str, Meanings]]) -> dict[str, Array]:
     """Return the arrays that `Dictionary` reads."""
     rank_of: dict[tuple[str, str], int] = {}
     for word, phrase, rank in _pairs(headwords):
@@ -123,12 +117,12 @@ def dictionary_arrays(headwords: Iterable[Headword]) -> dict[str, Array]:
     }
 
 
-def _pairs(headwords: Iterable[Headword]) -> Iterator[tuple[str, str, int]]:
+def _pairs(headwords: Iterable[tuple[str, Meanings]]) -> Iterator[tuple[str, str, int]]:
     """Yield a folded Chinese word, the stems of a meaning, and the meaning's rank."""
     stemmer = Stemmer()
-    for one in headwords:
-        word = fold_text(one.word).text
-        for rank, meaning in enumerate(one.meanings):
+    for headword, meanings in headwords:
+        word = fold_text(headword).text
+        for rank, meaning in enumerate(meanings):
             letters = (character if character.isalnum() else " " for character in meaning.casefold())
             words = [each for each in "".join(letters).split() if not is_function_word(each)]
             if 0 < len(words) <= LONGEST_MEANING:
