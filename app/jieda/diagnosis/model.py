@@ -178,11 +178,8 @@ class WordModel:
         term = TokenKind.TERM.term(word)
         return len(self._background.holders(term)[0]), len(self._holders(term)[0])
 
-    def weigh(self, passages: Iterable[Passage]) -> LogEvidence:
-        """Return the evidence of some passages for each entry."""
-        return LogEvidence(self._words.ids, [self._weigh_passage(passage) for passage in passages])
-
-    def _weigh_passage(self, passage: Passage) -> PassageEvidence:
+    def weigh(self, passage: Passage) -> PassageEvidence:
+        """Return the evidence of a passage for each entry."""
         words = self._reader.read(_MISPRINT.sub(self._correct_misprint, passage.text))
         root = math.sqrt(len(words) or 1)
         heard = self._weigh_words(words, self._holders, SATURATION)

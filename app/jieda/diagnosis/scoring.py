@@ -121,7 +121,7 @@ class Scorer:
         root: frozenset[int] = frozenset(),
     ) -> Scores:
         """Score the entries. `hits`: the signatures found, by entry; `root`: indices of the first failure's lines."""
-        words = self.words.weigh(shown.passages)
+        words = LogEvidence(self._ids, [*map(self.words.weigh, shown.passages)])
         explain_root = {each for each, own in hits.items() if any(hit.touches(root) for hit in own)}
         hits_on: dict[int, list[SignatureHit]] = {}
         for hit in chain.from_iterable(hits.values()):
