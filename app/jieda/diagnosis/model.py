@@ -2,31 +2,19 @@
 
     score(entry) = BASE + prior(entry, whose log it is) + signature(entry) + words(entry) - AGAINST * words(background)
 
-**Signature**, the best of those found: log P(found | entry) / P(found | other logs). P(found | entry) is the share of
-the entry's samples that have it, with one sample more of either kind (Laplace's rule); P(found | other logs) its share
-of the background and, at weight OTHERS, of other entries' samples, smoothed by UNSEEN logs with a rate of RARE. So a
-line that background logs print proves little, without anybody having to list such lines.
+docs/diagnosis.md says what each part means, docs/figures.md what it is worth, docs/decisions.md how the numbers were
+chosen: SIGNATURE, WORDS and the priors of `origin` by a logistic regression over the open judged logs, rounded, the
+others on the same logs afterwards. Rates are smoothed: those of a signature in an entry's samples by one sample more of
+either kind (Laplace), elsewhere by UNSEEN logs with a rate of RARE; other entries' samples count with weight OTHERS.
 
-**Words** of a passage of the log, each once: the sum of log((1 - LAMBDA) + LAMBDA * P(w | entry) / P(w | background)),
-the log ratio of two language models, one of them smoothed by the other (Jelinek-Mercer; J. Ponte and W. Croft, A
-language modeling approach to information retrieval, SIGIR 1998; C. Zhai and J. Lafferty, A study of smoothing methods
-for language models, TOIS 22, 2004). A word that the entry never says costs log(1 - LAMBDA), so what an entry does not
-explain counts against it. P(w | entry) = c / (c + SATURATION) for c texts of the entry with the word, as in BM25;
-P(w | background) is the share of background logs, and of other entries at weight OTHERS. Words of one message are far
-from independent, so their sum over n words is divided by the root of n.
-
-words(background) is the same sum for the background log that shares most with the passage, if it is positive: "logs in
-general" are many kinds of logs, and words that one kind has as well prove little, however rare that kind is.
-
-A word that no entry and no background log has belongs to something else: the name of a program, a term of another
-field. Each lowers the log-odds by UNHEARD, also divided by the root of n. `diagnose` weighs that against an answer
-being likely, not against its being possible.
-
-BASE is the log-odds of an entry before anything is known. FOUND is the value of a line that an author chose to identify
-the failure, minus the part that its words count for a second time. The weights SIGNATURE and WORDS, and the priors of
-`origin` are the coefficients of a logistic regression over the open judged logs, rounded, so a score is about the
-log-odds that the entry is right; AGAINST, HEARD, BASE, UNHEARD and FOUND were chosen on the same logs afterwards.
-docs/decisions.md explains how; docs/figures.md has what each part is worth.
+`words` is the log ratio of two language models, one of them smoothed by the other (Jelinek-Mercer; J. Ponte and
+W. Croft, A language modeling approach to information retrieval, SIGIR 1998; C. Zhai and J. Lafferty, A study of
+smoothing methods for language models, TOIS 22, 2004), with P(w | entry) = c / (c + SATURATION) for c texts of the entry
+with the word, as in BM25. Words of one message are far from independent, so a sum over n words is divided by the root
+of n. Words that one kind of logs has as well prove little, however rare that kind is: so words(background) is that of
+the background log that shares most. Words that nobody has (UNHEARD) belong to something else; `diagnose` weighs them
+against an answer being likely, not against its being possible. FOUND is less than the value of a line that an author
+chose, as its words count for a second time.
 """
 
 import math
