@@ -20,10 +20,9 @@ from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.cluster.bodies import Shape
-from jieda.cluster.client import Cluster
+from jieda.cluster.client import Access, Cluster
 from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes
-from jieda.cluster.node import Access
 from jieda.content.library import Library
 from jieda.content.read.load import Loaded
 from jieda.evaluation.figures import read_judged

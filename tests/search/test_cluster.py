@@ -10,10 +10,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from jieda.cluster.bodies import Shape
-from jieda.cluster.client import Cluster
+from jieda.cluster.client import Access, Cluster
 from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes
-from jieda.cluster.node import Access
 from jieda.search.index.document import BODIES, Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.protocol import Index

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 from jieda.cluster import client
-from jieda.cluster.client import Cluster, Refused
+from jieda.cluster.client import Access, Cluster, Refused
 from jieda.cluster.engine import Lease, hold_lease
 from jieda.cluster.indexes import send, write_item
-from jieda.cluster.node import Access
 from jieda.errors import ClusterUnavailable
 
 from tests.support.cluster import ActionResult, node

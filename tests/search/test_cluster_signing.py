@@ -8,15 +8,16 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qsl, quote
 
 import pytest
-from jieda.cluster.client import Cluster, Refused
-from jieda.cluster.engine import ClusterEngine
-from jieda.cluster.node import (
+from jieda.cluster.client import (
     Access,
+    Cluster,
     Credentials,
+    Refused,
     Signer,
     authorization_header,
     canonical_form,
 )
+from jieda.cluster.engine import ClusterEngine
 from jieda.errors import SettingsError
 from jieda.settings import Settings
 

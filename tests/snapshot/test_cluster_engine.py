@@ -12,10 +12,9 @@ import httpx
 import pytest
 from jieda.cluster import indexes as loaded
 from jieda.cluster.bodies import Shape
-from jieda.cluster.client import Cluster
+from jieda.cluster.client import Access, Cluster
 from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.indexes import GRACE, Indexes
-from jieda.cluster.node import Access
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from jieda.cluster.bodies import Shape
-from jieda.cluster.client import Cluster
+from jieda.cluster.client import Access, Cluster
 from jieda.cluster.engine import ClusterEngine
-from jieda.cluster.node import Access
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Analyzers

@@ -1,17 +1,246 @@
-"""The client of the whole cluster: tries another node if one fails, and fails fast if all have just failed."""
+"""The client of the cluster: one HTTP client for each node, with a pool of connections; another node is tried if one
+fails, and requests fail fast if all have just failed.
 
+A managed OpenSearch may ask for signed requests: Signature Version 4, as it is published in AWS's IAM User Guide,
+"Create a signed AWS API request"
+(docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html): the request in a canonical form, a
+digest of it with time and scope, and an HMAC of that under a key derived for the day, the region and the service.
+"""
+
+import base64
+import hashlib
+import hmac
 import itertools
 import json
 import logging
+import ssl
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit
 
-from jieda.cluster.node import Access, Node, NodeAnswer, NodeFailed, NodeRequest, context_of
 from jieda.errors import ClusterUnavailable
 
 log = logging.getLogger(__name__)
+
+ALGORITHM = "AWS4-HMAC-SHA256"
+KEY_ID, SECRET, TOKEN = "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"
+UNESCAPED = "-_.~"
+"""Characters other than letters and digits that the canonical form does not escape."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Credentials:
+    """AWS credentials. `token` belongs to temporary ones; otherwise it is empty."""
+
+    key_id: str
+    secret: str
+    token: str = ""
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> "Credentials":
+        """Return the credentials in the usual variables. Raises KeyError with the name of one that is not set."""
+        for name in (KEY_ID, SECRET):
+            if not environ.get(name, "").strip():
+                raise KeyError(name)
+        return cls(environ[KEY_ID].strip(), environ[SECRET].strip(), environ.get(TOKEN, "").strip())
+
+    def __repr__(self) -> str:
+        return "Credentials"
+
+
+def canonical_form(method: str, target: str, headers: Mapping[str, str], content: str) -> str:
+    """Return the canonical form of a request, of which both sides compute the digest: `target` is path and query as
+    sent, `headers` are those that the signature covers, `content` is the SHA-256 of the body in hexadecimal digits."""
+    path, _, query = target.partition("?")
+    asked = sorted(
+        (quote(name, UNESCAPED), quote(value, UNESCAPED))
+        for name, value in parse_qsl(query, keep_blank_values=True)
+    )
+    covered = sorted((name.lower(), " ".join(value.split())) for name, value in headers.items())
+    return "\n".join(
+        (
+            method,
+            quote(path or "/", f"/{UNESCAPED}"),
+            "&".join(f"{name}={value}" for name, value in asked),
+            *(f"{name}:{value}" for name, value in covered),
+            "",
+            ";".join(name for name, _ in covered),
+            content,
+        )
+    )
+
+
+def authorization_header(credentials: Credentials, scope: str, moment: str, canonical: str) -> str:
+    """Return the header Authorization of a request in canonical form. `moment` has the form 20150830T123600Z; `scope`
+    is `region/service`."""
+    whole_scope = f"{moment[:8]}/{scope}/aws4_request"
+    text = "\n".join((ALGORITHM, moment, whole_scope, hashlib.sha256(canonical.encode()).hexdigest()))
+    key = f"AWS4{credentials.secret}".encode()
+    for part in whole_scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    signature = hmac.digest(key, text.encode(), "sha256").hex()
+    names = canonical.split("\n")[-2]  # those of the headers, before the digest of the body
+    scope_of_key = f"{credentials.key_id}/{whole_scope}"
+    return f"{ALGORITHM} Credential={scope_of_key}, SignedHeaders={names}, Signature={signature}"
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Signs requests to one service. `service` is `es` for a domain, `aoss` for serverless collections."""
+
+    credentials: Credentials
+    region: str
+    service: str
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def headers(self, method: str, host: str, target: str, body: bytes | None) -> dict[str, str]:
+        """Return the headers of a request; `host` as sent, with the port unless it is the usual one."""
+        moment = self.now().strftime("%Y%m%dT%H%M%SZ")
+        content = hashlib.sha256(body or b"").hexdigest()
+        given = {"Host": host, "X-Amz-Date": moment, "X-Amz-Content-Sha256": content}
+        if self.credentials.token:
+            given["X-Amz-Security-Token"] = self.credentials.token
+        canonical = canonical_form(method, target, given, content)
+        signed = authorization_header(self.credentials, f"{self.region}/{self.service}", moment, canonical)
+        return {**given, "Authorization": signed}
+
+
+KEPT_CONNECTIONS = 16
+"""Most idle connections to one node."""
+IDLE = 50.0
+"""Seconds after which a connection is not used again: nodes and proxies close them after a minute or more."""
+
+
+class NodeFailed(Exception):
+    """A node did not answer; `str` says why, without its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Addresses and credentials of a cluster. `ca` is a file of certificates to trust in place of the system's; a
+    `signer` signs each request."""
+
+    urls: tuple[str, ...]
+    user: str = ""
+    password: str = ""
+    ca: Path | None = None
+    timeout: float = 2.0
+    signer: Signer | None = None
+
+    def __repr__(self) -> str:
+        return f"Access of {len(self.urls)} nodes"
+
+    def headers(self) -> dict[str, str]:
+        if not self.user:
+            return {}
+        token = base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
+        return {"Authorization": f"Basic {token}"}
+
+
+Answer = tuple[int, bytes]
+"""Status and body of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRequest:
+    """A request to any node; `path` includes the query."""
+
+    method: str
+    path: str
+    body: bytes | None
+    headers: Mapping[str, str]
+
+
+class Node:
+    """Client of one node. Safe to share between threads."""
+
+    def __init__(self, url: str, access: Access, context: ssl.SSLContext | None) -> None:
+        self.failed = 0.0
+        """When it failed last, by time.monotonic(); 0 if it has answered since."""
+        parts = urlsplit(url)
+        secure = parts.scheme == "https"
+        self._host, self._port = parts.hostname or "", parts.port or (443 if secure else 9200)
+        self._path = parts.path.rstrip("/")
+        self._context = context if secure else None
+        self._headers = access.headers()
+        self._sign = access.signer
+        name = f"[{self._host}]" if ":" in self._host else self._host
+        self._host_header = name if self._port == (443 if secure else 80) else f"{name}:{self._port}"
+        self._idle: list[tuple[HTTPConnection, float]] = []
+        self._lock = threading.Lock()
+
+    def ask(self, request: NodeRequest, timeout: float) -> Answer:
+        """Send a request. Replaces a connection that the node closed while idle. Raises NodeFailed."""
+        while True:
+            idle = self._take_idle()
+            try:
+                return self._exchange(idle or self._new(timeout), request, timeout)
+            except TimeoutError as error:
+                raise NodeFailed("no answer in time") from error
+            except (OSError, HTTPException) as error:
+                if idle is not None:
+                    continue
+                if isinstance(error, ssl.SSLError):
+                    raise NodeFailed(f"no secure connection: {error.reason}") from error
+                raise NodeFailed(f"no connection: {type(error).__name__}") from error
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection, _ in idle:
+            connection.close()
+
+    def _exchange(self, connection: HTTPConnection, request: NodeRequest, timeout: float) -> Answer:
+        method, target, body = request.method, self._path + request.path, request.body
+        try:
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout)
+            # New for each request: a signature is valid for some minutes only.
+            access = (
+                self._sign.headers(method, self._host_header, target, body) if self._sign else self._headers
+            )
+            connection.request(method, target, body, {**access, **request.headers})
+            response = connection.getresponse()
+            answer = response.status, response.read()
+        except BaseException:  # also if this thread is stopped: half an answer may still come
+            connection.close()
+            raise
+        if response.will_close:
+            connection.close()
+        else:
+            self._give_back(connection)
+        return answer
+
+    def _new(self, timeout: float) -> HTTPConnection:
+        if self._context is not None:
+            return HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
+        return HTTPConnection(self._host, self._port, timeout=timeout)
+
+    def _take_idle(self) -> HTTPConnection | None:
+        with self._lock:
+            while self._idle:
+                connection, since = self._idle.pop()
+                if time.monotonic() - since < IDLE:
+                    return connection
+                connection.close()
+        return None
+
+    def _give_back(self, connection: HTTPConnection) -> None:
+        with self._lock:
+            if len(self._idle) < KEPT_CONNECTIONS:
+                self._idle.append((connection, time.monotonic()))
+                return
+        connection.close()
+
 
 JSON = {"Content-Type": "application/json"}
 LINES = {"Content-Type": "application/x-ndjson"}
@@ -44,7 +273,8 @@ class Cluster:
 
     def __init__(self, access: Access) -> None:
         """Raises OSError if the file of certificates cannot be read."""
-        context = context_of(access)
+        secure = any(url.startswith("https://") for url in access.urls)
+        context = ssl.create_default_context(cafile=access.ca) if secure else None
         self._nodes = [Node(url, access, context) for url in access.urls]
         self._turn = itertools.count()
         self._timeout = access.timeout
@@ -88,7 +318,7 @@ class Cluster:
         for node in self._nodes:
             node.close()
 
-    def _send(self, request: NodeRequest, patience: float) -> NodeAnswer:
+    def _send(self, request: NodeRequest, patience: float) -> Answer:
         """Try nodes until one answers: each at most twice, or with `patience` for that many seconds."""
         failure = self._failure  # empty if another thread had an answer meanwhile
         if failure and not patience and time.monotonic() < self._closed_until:
@@ -100,18 +330,18 @@ class Cluster:
             if time.monotonic() > deadline:
                 break
             try:
-                answer = node.ask(request, timeout)
+                status, body = node.ask(request, timeout)
             except NodeFailed as error:
                 reason = str(error)
                 node.failed = time.monotonic()
                 if patience:
                     time.sleep(PAUSE)
                 continue
-            if answer.status not in PASSING:
+            if status not in PASSING:
                 node.failed = 0.0
                 self._note_success()
-                return answer
-            reason = f"busy, or without a manager ({answer.status})"
+                return status, body
+            reason = f"busy, or without a manager ({status})"
             time.sleep(PAUSE)
         raise self._note_failure(reason)
 
@@ -135,13 +365,14 @@ class Cluster:
             log.warning("the search cluster: %s", reason)
         return ClusterUnavailable(reason)
 
-    def _decode(self, answer: NodeAnswer) -> Any:
+    def _decode(self, answer: Answer) -> Any:
+        status, body = answer
         try:
-            content = json.loads(answer.body) if answer.body else {}
+            content = json.loads(body) if body else {}
         except ValueError as error:
             raise self._note_failure("an answer is not JSON") from error
-        if answer.status >= 400:
-            raise Refused(answer.status, _kind(content))
+        if status >= 400:
+            raise Refused(status, _kind(content))
         return content
 
 

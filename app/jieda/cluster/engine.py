@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Self
 
 from jieda.cluster.bodies import Shape
-from jieda.cluster.client import Cluster, Refused
+from jieda.cluster.client import Access, Cluster, Credentials, Refused, Signer
 from jieda.cluster.index import ClusterIndex, read_index_name, write_index_name
 from jieda.cluster.indexes import Indexes
-from jieda.cluster.node import Access, Credentials, Signer
 from jieda.errors import ClusterUnavailable, IndexUnreadable, SettingsError
 from jieda.search.index.writer import update_index
 from jieda.settings import Settings

@@ -39,7 +39,7 @@ RELOADS = [
 ]
 GOES_OUT = {
     *("jieda.cli.health", "jieda.client"),
-    *("jieda.cluster.node", "jieda.search.meaning.endpoint"),
+    *("jieda.cluster.client", "jieda.search.meaning.endpoint"),
 }
 """Who may open a connection: a health check of this server, a command that was given the address of one, and a search
 of the cluster or by the encoder that the operator has named in the settings."""
