@@ -1,6 +1,7 @@
 """An index that was edited answers exactly as one that was built from nothing."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.segment import read_manifest
+from jieda.search.index.segment import read_manifest, write_manifest
 from jieda.search.index.writer import MERGED_AT, SMALL, Size, plan_merge, update_index
 from jieda.search.query.words import Query
 from jieda.snapshot.build.publish import document_from
@@ -147,9 +148,16 @@ def test_an_index_of_which_nothing_is_left_finds_nothing_and_may_be_filled_again
     assert ids(edited.index(), "t:all") == ["f/0", "f/1"]
 
 
-def test_where_the_index_before_cannot_be_read_everything_is_written_anew(edited: Edited) -> None:
+@pytest.mark.parametrize("deletes_too_many", [False, True])
+def test_where_the_index_before_cannot_be_read_everything_is_written_anew(
+    edited: Edited, deletes_too_many: bool
+) -> None:
     first = edited.update({}, everything=numbered(3))
-    (first / "index.json").write_text("{}")
+    if deletes_too_many:
+        manifest = read_manifest(first)
+        write_manifest(first, replace(manifest, deleted={manifest.segments[0]: (3,)}))
+    else:
+        (first / "index.json").write_text("{}")
     edited.update({"f/1": document("f/1")}, everything=numbered(5))
     assert len(ids(edited.index(), "t:all")) == 5
 
