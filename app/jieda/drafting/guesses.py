@@ -102,7 +102,7 @@ _QUOTED_VALUE = re.compile(
     r"""(?<![\w"'])(?!(?<==)["'](?:[^\s"']+ ){2})(?:"[^"\n]{1,80}"|'[^'\n]{1,80}')(?![\w"'])"""
 )
 _COUNTED = (
-    "attempts?|times|tries|retries|seconds?|minutes?|hours?|days?|[次秒天个条行台块张份页项笔]|分钟|小时"
+    "attempts?|times|(?:re)?tries|seconds?|minutes?|hours?|days?|[次秒天个条行台块张份页项笔]|分钟|小时"
 )
 # ASCII: no space is between a value and a Chinese word.
 _VALUES = tuple(
