@@ -654,7 +654,7 @@ def test_many_boxes_that_never_end_are_read() -> None:
     assert opened.count("<details><summary>A</summary>") == opened.count("</details>") == 1200
 
 
-def test_tables_and_lists_within_lists_of_html_stay_what_they_are(
+def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
     imported: Callable[..., Result], tmp_path: Path
 ) -> None:
     page = """<h1>FAQ</h1><h2>Which plug fits?</h2><p>One of these:
@@ -662,6 +662,11 @@ def test_tables_and_lists_within_lists_of_html_stay_what_they_are(
 <tr><td>A<td><p><code>C13</code> | <b>old</b></p>
 <tr><td>B<td><pre>C14</pre><td>new</table>
 <ol><li>Switch it off.<ul><li>At the back.</ul><li>Pull.</ol>
+<pre>
+<code>pull --all
+
+  # and wait
+</code></pre>
 <table><tr><td>Side by side</td><td>for looks</td></tr></table>
 <h2>Is it safe?</h2>Yes."""
     assert imported(["faq.html"], faq_DOT_html=page).exit_code == 0
@@ -678,6 +683,12 @@ One of these:
    - At the back.
 
 1. Pull.
+
+```
+pull --all
+
+  # and wait
+```
 
 Side by side for looks
 """)

@@ -152,7 +152,9 @@ class PageWriter(HTMLParser):
             self._mark = "- " if ONLY_LINK.fullmatch(text) else QUESTION
         before = "> " * self._quoted + self._indent(item=self._mark in self._lists)
         if self._pre:
-            self.lines += [(f"{before}{line}", self._first + at) for at, line in enumerate(text.split("\n"))]
+            # A line break beside a tag is none of the code.
+            lines = enumerate(text.rstrip().split("\n"), self._first)
+            self.lines += [(f"{before}{line}", at) for at, line in lines if at > self._first or line.strip()]
         else:
             self.lines += [(f"{before}{self._mark}{text}{behind}", self._first), ("", self._first)]
         self._mark = ""
