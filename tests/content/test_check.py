@@ -217,6 +217,18 @@ BROKEN = {
         "en/lost.md:1: place: editions belong in",
     ),
     "sample in the wrong place": ({"samples/roll/a/notes.txt": "x"}, "place: samples belong in"),
+    "program that is no framework": (
+        {"programs.yaml": "programs:\n  rol: {role: framework}\n"},
+        "programs.yaml:2: unknown-tag: framework 'rol' is not in the taxonomy",
+    ),
+    "example of a failure that is not found": (
+        {"failures.yaml": "families:\n  - {name: pay, lines: [card_declined], examples: [declined]}\n"},
+        "failures.yaml:2: example: `families`: no line of 'pay' finds its example 'declined'",
+    ),
+    "example of a prefix that is not found": (
+        {"failures.yaml": "prefixes:\n  - {name: p, lines: ['<{level}> '], examples: [<INFO>, '<1 2>']}\n"},
+        "failures.yaml:2: example: `prefixes`: no line of 'p' finds its example '<1 2>'",
+    ),
     "sample in no folder of an entry": (
         {"samples/roll/stray.log": "x"},
         "samples/roll/stray.log:1: place: samples belong in",

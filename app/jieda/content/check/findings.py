@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 from jieda.content.read.corpus import Corpus, Outline, newest
 from jieda.content.read.yaml_reader import Fields, Items, Scalar, read_items
@@ -39,7 +40,7 @@ def glossary_words(glossary: str) -> list[list[Scalar]]:
     return groups
 
 
-def repeated_words(glossary: str) -> Iterator[tuple[int, str]]:
+def repeated_words(_path: Path, glossary: str) -> Iterator[tuple[int, str]]:
     """Yield line and message for each word that is in an earlier group of the same glossary.yaml, too. Case, width and
     spacing are ignored. A group in a later content directory extends a shipped one by naming one of its words."""
     first: dict[str, tuple[int, Scalar]] = {}

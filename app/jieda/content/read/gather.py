@@ -6,8 +6,9 @@ changed entries and a plain load for all, with the same result.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Self
 
@@ -19,6 +20,8 @@ from jieda.content.read.parse import UnservableError, decode
 from jieda.content.read.shared_files import (
     FAILURES,
     PROGRAMS,
+    idle_examples,
+    lone_programs,
     merge_taxonomies,
     pale_colors,
     read_dictionary,
@@ -153,21 +156,28 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     taxonomy, site = merge_taxonomies(read_taxonomy(*each) for each in taxonomies), read_site(taxonomies)
     for message in unknown_topics(site.stages, taxonomy):
         raise ContentError(taxonomies[-1][0], 1, message)
-    problems = [
-        Problem(GLOSSARY, line, "repeated-word", message, served=True)
-        for _, text in given[GLOSSARY]
-        for line, message in repeated_words(text)
-    ]
-    for line, message in (found for each in taxonomies for found in pale_colors(*each)):
-        problems.append(Problem(TAXONOMY, line, "contrast", message, served=True))
     return Vocabulary(
         taxonomy=taxonomy,
         glossary=groups,
         dictionary=_add_glossary_words(tuple(lines), groups),
-        problems=tuple(problems),
+        # Refuses broken files, so it comes before their faults are looked for.
         logs=read_log_knowledge(tuple(given[PROGRAMS]), tuple(given[FAILURES])),
+        problems=tuple(_faults_of(given, taxonomy)),
         site=site,
     )
+
+
+def _faults_of(given: Mapping[str, list[tuple[Path, str]]], taxonomy: Taxonomy) -> Iterator[Problem]:
+    """Yield what is wrong in valid shared files."""
+    finders: tuple[tuple[str, str, Callable[[Path, str], Iterable[tuple[int, str]]]], ...] = (
+        (GLOSSARY, "repeated-word", repeated_words),
+        (TAXONOMY, "contrast", pale_colors),
+        (PROGRAMS, "unknown-tag", partial(lone_programs, taxonomy)),
+        (FAILURES, "example", idle_examples),
+    )
+    for name, rule, find in finders:
+        for line, message in (found for each in given[name] for found in find(*each)):
+            yield Problem(name, line, rule, message, served=True)
 
 
 def _decode(file: SourceFile) -> str:

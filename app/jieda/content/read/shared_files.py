@@ -7,6 +7,7 @@ merged; a later one replaces what has the same id or name, and removes from the 
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -42,6 +43,7 @@ from jieda.signature import (
     Grammar,
     SignatureSyntaxError,
     compile_signature_line,
+    expression,
     folder_line,
     parts_of,
 )
@@ -196,6 +198,31 @@ def read_shared_file(
         raise ContentError(path, error.line, error.message) from error
 
 
+def lone_programs(taxonomy: Taxonomy, path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and message for each framework of a valid programs.yaml that the taxonomy lacks."""
+    programs = read_shared_file(path, text, read_fields, lambda fields, _: fields.values.get("programs"))
+    for name, node in programs.values.items() if programs else ():
+        if node.values["role"].text == Role.FRAMEWORK and name not in taxonomy.framework:
+            yield programs.key_lines[name], f"framework {name!r} is not in the taxonomy"
+
+
+def idle_examples(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and message for each example in a valid failures.yaml that no line of its item finds."""
+    items = read_shared_file(path, text, read_fields, lambda fields, _: fields.values)
+    for key, form in _TRIED.items():
+        for node in items[key].items if key in items else ():
+            item = form(node, refuse)
+            for example in item.examples:
+                if not any(_finds(line, example, prefix=key == "prefixes") for line in item.lines):
+                    yield node.line, f"`{key}`: no line of {item.name!r} finds its example {example!r}"
+
+
+def _finds(line: str, example: str, *, prefix: bool) -> bool:
+    if not prefix:
+        return compile_signature_line(line).matches(example)
+    return bool(re.match(expression(parts_of(line.rstrip(), _ANY_LEVEL), _ANY_LEVEL), example))
+
+
 PROGRAMS, FAILURES = "programs.yaml", "failures.yaml"
 WITHOUT = "without"
 
@@ -313,10 +340,17 @@ _report = {
     "advice": _texts,
     "examples": _examples,
 }
+_TRIED: Mapping[str, Form] = {
+    "prefixes": record(_prefix, "name", "lines", "examples", make=Prefix),
+    "reports": record(_report, "name", "lines", "advice", "examples", make=FailureReport),
+    "families": record(_family, "name", "lines", "examples", make=Family),
+}
+"""Forms of what has examples."""
+_ANY_LEVEL = replace(PREFIXES, closed={**PREFIXES.closed, "level": r"\w+"})
 _FAILURES: Mapping[str, Form] = {
+    **{name: all_of(form) for name, form in _TRIED.items()},
     "levels": _words,
     "error_levels": _lines(PREFIXES),
-    "prefixes": all_of(record(_prefix, "name", "lines", "examples", make=Prefix)),
     "repeats": _lines(REPEATS),
     "message_fields": _words,
     "level_fields": _words,
@@ -324,10 +358,8 @@ _FAILURES: Mapping[str, Form] = {
     "wrappers": _words,
     "handled": _words,
     "caused": _words,
-    "reports": all_of(record(_report, "name", "lines", "advice", "examples", make=FailureReport)),
     "remote": _lines(REMOTE),
     "exception_endings": _words,
-    "families": all_of(record(_family, "name", "lines", "examples", make=Family)),
     "troubled": _words_by_language,
     "untroubled": _words_by_language,
     "word_endings": _words,
