@@ -50,6 +50,7 @@ def test_what_one_asks_again_and_again_is_one_question() -> None:
     for second in range(50):
         waiting.add(b"one", gap("gguf", lang=list(Language)[second % 2]), second)
     assert list(waiting.due(60)) == [gap("gguf")]
+    assert list(waiting.due(END)) == []
 
 
 def test_where_too_many_wait_the_oldest_counts_as_asked_in_vain() -> None:
