@@ -114,6 +114,16 @@ def delete_database(path: Path, suffixes: Sequence[str] = (*BESIDE, "")) -> bool
     return identity(path) is None
 
 
+def database_failure(error: Exception, folder: Path) -> str:
+    """Say why a database in a folder failed, quoting nothing of it: SQLite may call a full disk an I/O error."""
+    kind = type(error)
+    name = getattr(error, "sqlite_errorname", f"{kind.__module__}.{kind.__name__}")
+    with contextlib.suppress(OSError):
+        if name.startswith(("SQLITE_IOERR", "SQLITE_FULL")) and not os.statvfs(folder).f_bavail:
+            return os.strerror(errno.ENOSPC)
+    return name
+
+
 def make_private(path: Path) -> None:
     """Create a missing file, readable by this user and, if the directory is group-writable, its group: SQLite would
     make it readable by everybody."""

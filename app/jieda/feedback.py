@@ -16,7 +16,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jieda.disk import BESIDE, delete_database, identity, make_private
+from jieda.disk import BESIDE, database_failure, delete_database, identity, make_private
 from jieda.entry import Language
 from jieda.errors import RequestError
 
@@ -307,7 +307,7 @@ class FeedbackStore:
             if not (self.directory / name).exists():
                 return ()
         except OSError as error:  # a directory that this process may not look into, a broken disk
-            raise FeedbackUnusable(type(error).__name__) from error
+            raise FeedbackUnusable(error.strerror or type(error).__name__) from error
         with self._connect(name) as connection:
             return connection.execute(query, values).fetchall()
 
@@ -332,7 +332,7 @@ class FeedbackStore:
             damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
             if mend and damaged and _set_aside(path, which):
                 log.warning("%s is damaged: it is set aside, and a new one is begun", name)
-            raise FeedbackUnusable(type(error).__name__, damaged=damaged) from error
+            raise FeedbackUnusable(database_failure(error, self.directory), damaged=damaged) from error
 
 
 def today() -> date:

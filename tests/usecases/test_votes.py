@@ -1,7 +1,10 @@
 """Votes, and what happens where their file cannot be looked for or read."""
 
+import os
+import resource
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from jieda.entry import Language
@@ -21,9 +24,25 @@ def test_votes_are_counted_by_what_they_say_and_in_which_language_from_a_day_on(
 
 def test_a_directory_that_the_system_refuses_to_look_into_is_unreadable_not_a_crash(tmp_path: Path) -> None:
     refused = tmp_path / ("long" * 100)
-    with pytest.raises(FeedbackUnusable, match="OSError"):
+    with pytest.raises(FeedbackUnusable, match="File name too long"):
         FeedbackStore(refused).votes()
     assert FeedbackStore(tmp_path / "nothing").votes() == ()
+
+
+def test_a_full_disk_is_called_so_whatever_sqlite_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that may not grow is an I/O error to SQLite."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+    try:
+        with pytest.raises(FeedbackUnusable, match="SQLITE_"):
+            FeedbackStore(tmp_path).add_vote("roll/a", Language.EN, solved=True)
+        monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=0))
+        with pytest.raises(FeedbackUnusable, match="No space left on device"):
+            FeedbackStore(tmp_path).add_vote("roll/a", Language.EN, solved=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_damaged_file_is_set_aside_and_the_next_vote_counts(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jieda.disk import identity, make_room
+from jieda.disk import database_failure, identity, make_room
 from jieda.places import PACKAGE
 
 VERSION = "1"
@@ -95,7 +95,7 @@ class FactStore:
             for file in path.parent.glob(f"{path.name}*"):
                 make_room(file)
         self._path, self._lock = path, threading.Lock()
-        with translate_errors():
+        with translate_errors(path.parent):
             self._connection = _connect(path, writable=writable)
         # Snapshots share a store: it is closed with the last one that reads from it.
         self._close = weakref.finalize(self, self._connection.close)
@@ -110,18 +110,18 @@ class FactStore:
 
     def _value(self, query: str, key: bytes | str) -> bytes | None:
         rows = self._select(query, (key,))
-        with translate_errors():
+        with translate_errors(self._path.parent):
             return zlib.decompress(rows[0][0]) if rows else None
 
     def _select(self, query: str, given: Sequence[object] = ()) -> list[Any]:
-        with self._lock, translate_errors():
+        with self._lock, translate_errors(self._path.parent):
             return self._connection.execute(query, given).fetchall()
 
     def get_all(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Yield key and value of the known facts among `keys`, in no particular order."""
         for rows in self._among(keys, "SELECT key, value FROM facts WHERE key IN"):
             # Outside the lock: readers of single entries may be waiting for it.
-            with translate_errors():
+            with translate_errors(self._path.parent):
                 found = [(key, zlib.decompress(value)) for key, value in rows]
             yield from found
 
@@ -192,7 +192,7 @@ class FactStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._lock, translate_errors():
+        with self._lock, translate_errors(self._path.parent):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -203,14 +203,14 @@ class FactStore:
 
 
 @contextmanager
-def translate_errors() -> Iterator[None]:
-    """Turn errors of SQLite and zlib into FactsUnreadable."""
+def translate_errors(folder: Path) -> Iterator[None]:
+    """Turn errors of SQLite and zlib about a database in a folder into FactsUnreadable."""
     try:
         yield
     except (sqlite3.Error, zlib.error) as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
         passing = code & 0xFF in PASSING and code != sqlite3.SQLITE_IOERR_SHORT_READ
-        raise FactsUnreadable(str(error), passing=passing) from error
+        raise FactsUnreadable(database_failure(error, folder), passing=passing) from error
 
 
 def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:

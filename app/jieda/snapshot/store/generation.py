@@ -267,7 +267,7 @@ def write_tables(
     path, taxonomy = folder / f"new{SUFFIX}", header.vocabulary.taxonomy
     if before:
         shutil.copyfile(before.path, path)
-    with translate_errors(), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with translate_errors(path.parent), closing(sqlite3.connect(path, isolation_level=None)) as connection:
         # An unfinished file is thrown away: nothing ever needs to be rolled back.
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")

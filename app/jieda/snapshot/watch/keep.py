@@ -188,7 +188,7 @@ class Keeper:
                 raise BuildAbandoned from error
             is_bug, reason = not isinstance(error, EXPECTED), reason_of(error)
             if is_bug or reason != self.status.reason:  # a retry of every second says nothing new
-                log.warning("the build failed: %s", error, exc_info=is_bug)
+                log.warning("the build in %s failed: %s", self._data, error, exc_info=is_bug)
             self._again = isinstance(error, (ContentMoved, OSError, FactsUnreadable, ClusterUnavailable))
             self.report(state="failed", reason=reason)
             raise
