@@ -234,19 +234,29 @@ def is_refused(address: tuple[str, int]) -> bool:
 def test_a_stop_lets_answers_finish_takes_no_more_requests_and_ends_with_0(
     server_of: Processes, workers: str
 ) -> None:
-    """What is asked too late is refused at once, so that whoever asks can go elsewhere, and not reset at the end."""
+    """What is asked too late is refused at once, so that whoever asks can go elsewhere, and not reset at the end; and a
+    text that does not arrive in time is answered."""
     server = server_of(workers)
     base = httpx.URL(server.base)
     address = (base.host, base.port or 0)
-    with socket.create_connection(address) as under_way, under_way.makefile("rb") as answer:
+    with (
+        socket.create_connection(address) as under_way,
+        under_way.makefile("rb") as answer,
+        socket.create_connection(address) as slow,
+        slow.makefile("rb") as told,
+    ):
         head = f"Host: {base.host}\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n"
-        under_way.sendall(b"POST /api/v1/diagnose HTTP/1.1\r\n" + head.encode())
-        assert answer.readline().split()[1] == b"100"
+        for connection, said in ((under_way, answer), (slow, told)):
+            connection.sendall(b"POST /api/v1/diagnose HTTP/1.1\r\n" + head.encode())
+            assert said.readline().split()[1] == b"100"
         server.process.terminate()
         until(lambda: is_refused(address))
         assert server.process.poll() is None
         under_way.sendall(b"KeyError: 1")
         assert (answer.readline(), answer.readline().split()[1]) == (b"\r\n", b"200")
+        given_up = told.read()
+        assert given_up.startswith(b"\r\nHTTP/1.1 503 "), given_up
+        assert b"being stopped" in given_up
     assert server.stop() == 0
     assert "Traceback" not in server.log()
 

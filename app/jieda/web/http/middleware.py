@@ -4,6 +4,7 @@ It includes a response cache keyed by the raw request: parsing and serializing a
 as long as many empty requests.
 """
 
+import asyncio
 import hashlib
 import logging
 import re
@@ -134,6 +135,11 @@ class Outermost:
             await self.app(scope, exchange.receive, exchange.send)
         except ClientDisconnect:
             pass
+        except asyncio.CancelledError:  # the server stops, and this took longer than it waits
+            if not exchange.started:
+                answer = await render(Request(scope), HttpProblem(503, "problem.stopping"))
+                answer.headers["Connection"] = "close"
+                await answer(scope, exchange.receive, exchange.send)
         except Exception as error:  # whatever it is: the client gets an answer, the operator a log line
             if exchange.started:
                 raise
