@@ -28,7 +28,7 @@ _ENTITY = re.compile("|".join(_ENTITIES))
 # Lone surrogates, which no answer could be encoded with, come from escapes in JSON.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff\ud800-\udfff]")
 PRIVATE_KEY = (
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
     r"(?P<secret>(?:[^-]++|-(?!----))++(?=-----END)|(?:\s{1,99}[A-Za-z0-9+/=]{16,})+)"
 )
 """A private key in lines, perhaps without its end. Each line is secret by itself, so none is read."""
@@ -95,7 +95,7 @@ def strip_codes(text: str) -> str:
     if "&" in text:
         text = _ENTITY.sub(lambda found: _ENTITIES[found[0]], text)
     text = _CONTROL.sub("", text)
-    return _PRIVATE_KEY.sub(_without_key, text) if "PRIVATE KEY-----" in text else text
+    return _PRIVATE_KEY.sub(_without_key, text) if "PRIVATE KEY" in text else text
 
 
 def _without_key(found: re.Match[str]) -> str:

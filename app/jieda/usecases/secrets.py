@@ -12,17 +12,21 @@ _OPENED = r"""\\*["']?"""
 """An optional quote before a name or a value; inside a JSON string it follows a backslash."""
 _VALUE = (
     r"""(?:\\+"(?P<escaped>[^"\\]+)|"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<single>[^'\\]*(?:\\.[^'\\]*)*)'"""
-    rf"""|{_OPENED}(?P<secret>[^\s"',;&(){{}}\[\]<>]+))"""
+    rf"""|{_OPENED}(?P<secret>[^\s"',;&(){{}}\[\]<>]+"""
+    r"""(?:(?<!\$)[;&(){}\[\]<>]+(?=[^\s"',]{0,64}\d)(?!\w{1,40}[=(\[]|(?<=[(\[])[\d:]*[\])])[^\s"',;&(){}\[\]<>]+)*))"""
 )
-"""The value after a name: a quoted string, or the text up to the end of the word."""
+"""The value after a name: a quoted string, or the text up to the end of the word. A password has brackets, `&` and `;`
+as well; before a name, an index or anything without digits, they are code."""
 _RANDOM = (
     rf"{_OPENED}(?P<secret>"
-    r"(?=[A-Za-z_\-./+]*\d)(?=[\d_\-./+]*[A-Za-z])[A-Za-z0-9_\-./+]{16,}=*)"
+    r"(?=[A-Za-z_\-./+]*\d)(?=[\d_\-./+]*[A-Za-z])[A-Za-z0-9_\-./+]{16,}(?<!\.)=*)"
 )
 """A random value: long, of letters and digits. Training logs are full of `eos_token` and `max_tokens`, whose values
 are not secret."""
 _NO_VALUE = r"""(?:none|null|true|false|nil)\.?(?:[\s"',;&(){}\[\]<>]|$)"""
-_IS = rf"{_OPENED}\s*(?:[:=]{{1,2}}+>?|：)\s*(?!{_NO_VALUE})"
+_TYPED = r"""(?:(?-i:\w{0,20}(?:Secret|Password)(?:Str|Bytes)?\()?[(\[]{0,3}[bBuUrRfF]{0,2}(?=\\*["']))?"""
+"""What Python prints before a quoted value: `b'…'`, `['…']`, `SecretStr('…')`."""
+_IS = rf"{_OPENED}\s*(?:[:=]{{1,2}}+>?|：)\s*(?!{_NO_VALUE}){_TYPED}"
 _NO_WORD_BEFORE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
 r"""The start of a word. Not `\b`, which takes a Chinese character for a part of the word after it; an escape such as
 `\n` or `%3D` before a word is not part of it either."""
@@ -30,25 +34,37 @@ _OPTION = r"(?<![a-z0-9_-])--[a-z0-9_-]*"
 """The start of an option. It is tried once per run of dashes and letters, which keeps long runs cheap."""
 _GIVEN = r"""["']?,?\s+(?!["']?-)"""
 """The text between an option and its value, on a command line or in a list of arguments as Python prints it."""
+_ARGUMENTS = r"""["']?,?(?:[ \t]{1,9}(?!&&)[^\s|;]{1,80}){0,12}?[ \t]{1,9}["']?"""
 
 
 NAMED: Mapping[str, str] = {
     "private key in lines": PRIVATE_KEY,
-    "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[a-z0-9+/\\].*)",
+    "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?P<secret>[a-z0-9+/\\].*)",
     "password in an address": (
         rf"{_NO_WORD_BEFORE}[a-z][a-z0-9+.-]{{0,20}}://[^\s/:@]{{0,200}}:(?P<secret>[^\s/]+)@"
     ),
     "token in an address": rf"{_NO_WORD_BEFORE}https?://(?P<secret>[^\s/:@]{{16,}})@",
     "Authorization header": (
-        rf"""{_NO_WORD_BEFORE}authorization{_IS}{_OPENED}(?:(?:bearer|basic|token|digest|negotiate)\s+)?(?P<secret>[^\s"',;]+)"""
+        rf"""{_NO_WORD_BEFORE}(?:authorization|private-token|x(?:-[a-z]{{1,20}}){{1,3}}-token){_IS}{_OPENED}(?:(?:bearer|basic|token|digest|negotiate)\s+)?(?P<secret>[^\s"',;]+)"""
     ),
-    "bearer token": rf"{_NO_WORD_BEFORE}bearer\s+{_RANDOM}",
+    "bearer token": rf"{_NO_WORD_BEFORE}(?:bearer|api[ _-]?key(?: provided| is)?:?)\s+{_RANDOM}",
     "cookie": rf"{_NO_WORD_BEFORE}(?:set-)?cookie{_OPENED}\s*:\s*(?P<secret>.+)",
     "password": rf"(?:password|passwd|passphrase|(?<![a-z])pwd|secret|credentials?){_IS}{_VALUE}",
+    # Alone, or of a `forward_pass`, it is a step of a program.
+    "password of somebody": (
+        r"(?:(?<![a-z])(?:db|sql|root|admin|ssh|sudo|become|mail|smtp|redis|ldap|proxy)[_-]?"
+        rf"|{_NO_WORD_BEFORE}user(?:name)?=[^\s,;&]{{1,80}}[,;&\s])p(?:ass|w){_IS}{_VALUE}"
+    ),
+    "password of netrc": (
+        rf"{_NO_WORD_BEFORE}machine\s{{1,9}}\S{{1,200}}\s{{1,9}}login\s{{1,9}}\S{{1,80}}\s{{1,9}}password\s{{1,9}}(?P<secret>\S+)"
+    ),
     # Of ASCII alone: other text there is a sentence.
     "Chinese name of a secret": rf"(?:密码|口令|密钥|令牌){_IS}{_OPENED}(?P<secret>(?a:[\w.@#$%^*+/=!?~:-])+)",
-    "key": rf"(?:api|access|secret|private|account|storage|encryption|ssh)[_-]?key(?:[_-]?id)?{_IS}{_VALUE}",
-    "token": rf"(?:token|jwt){_IS}{_RANDOM}",
+    "key": (
+        r"(?:client-key-data|(?:api|access|secret|private|account|storage|encryption|signing|ssh)[_-]?key(?:[_-]?id)?)"
+        rf"{_IS}{_VALUE}"
+    ),
+    "token": rf"""(?:token|jwt|(?<![a-z])(?:[as]k|_auth)|(?<=["'])auth(?=\\*["'])){_IS}{_RANDOM}""",
     "password on a command line": (
         rf"{_OPTION}(?:password|passwd|passphrase|secret|(?:api|access|secret)[_-]?key){_GIVEN}{_VALUE}"
     ),
@@ -58,9 +74,14 @@ NAMED: Mapping[str, str] = {
         rf"(?:[ \t]{{1,9}}(?-i:(?!-p))[^\s|;]{{1,80}}){{0,12}}"
         rf"[ \t]{{1,9}}(?-i:-p)(?:(?<=sshpass -p)[ \t]{{1,9}})?{_VALUE}"
     ),
+    "login of a client": (
+        rf"{_NO_WORD_BEFORE}(?:curl{_ARGUMENTS}(?:-u|--(?:proxy-)?user)[\"']?,?[ =]{{0,9}}{_OPENED}[^\s:\"']{{1,80}}:"
+        rf"|(?:redis-cli{_ARGUMENTS}-a|docker[\"']?,?\s{{1,9}}[\"']?login{_ARGUMENTS}-p){_GIVEN}){_VALUE}"
+    ),
     "address of a webhook": (
-        r"(?:hooks\.slack\.com/[a-z]{1,20}/|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/|api\.telegram\.org/bot)"
-        r"(?P<secret>[\w:/-]+)"
+        r"(?:hooks\.slack\.com/[a-z]{1,20}/|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/|api\.telegram\.org/bot"
+        r"|qyapi\.weixin\.qq\.com/cgi-bin/webhook/[a-z]{1,20}\?key=|discord(?:app)?\.com/api/webhooks/|\.webhook\.office\.com/)"
+        r"(?P<secret>[\w:/@-]+)"
     ),
     "signed address": (
         r"[?&](?:(?:x-[a-z]{3,4}-|q-)?(?:signature|credential|security-token)|sig)=(?P<secret>[^\s&\"']+)"
@@ -73,19 +94,19 @@ NAMED: Mapping[str, str] = {
 secret."""
 SHAPED: Mapping[str, str] = {
     "AWS access key": r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}",
-    "Alibaba Cloud access key": r"LTAI[A-Za-z0-9]{12,}",
-    "Tencent Cloud secret id": r"AKID[A-Za-z0-9]{13,}",
+    "access key of a Chinese cloud": r"(?:LTAI|AKID|AKLT|ALTAK)[A-Za-z0-9]{12,}",
     "GitHub token": r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
-    "GitLab token": r"glpat-[A-Za-z0-9_-]{16,}",
     "Hugging Face token": r"(?:hf|api_org)_[A-Za-z0-9]{16,}",
     "ModelScope token": r"ms-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
     "OpenAI-style key": r"sk-[A-Za-z0-9_-]{16,}",
     "Google key": r"(?:AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,})",
-    "NVIDIA key": r"nvapi-[A-Za-z0-9_-]{20,}",
-    "Weights & Biases key": r"wandb_v1_[A-Za-z0-9_]{16,}",
     "Slack token": r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
     "Telegram token": r"[0-9]{8,12}:AA[A-Za-z0-9_-]{30,}",
-    "package registry token": r"(?:pypi-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,})",
+    "token of another maker": (
+        r"(?:(?:gsk|r8|do[opr]_v1|shp(?:at|ca|pa|ss)|whsec|[rs]k_(?:live|test)|lin_api|rubygems)_[A-Za-z0-9]{16,}"
+        r"|(?:xai|pplx)-[A-Za-z0-9]{16,}|npm_[A-Za-z0-9]{30,}|dapi[0-9a-f]{32}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
+        r"|(?:gl(?:pat|dt|rt|cbt|ptt|soat|agent)-|nvapi-|pypi-|wandb_v1_|tgp_v1_|dckr_[op]at_|GOCSPX-|hv[bs]\.|ATATT3|AGE-SECRET-KEY-1)[A-Za-z0-9_=-]{16,})"
+    ),
     "JSON web token": r"(?<![_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?",
 }
 """Secrets known by their own form, wherever a word begins."""
