@@ -213,12 +213,14 @@ def test_what_follows_a_body_is_no_header(port: int) -> None:
         (b"GET / HTTP/1.1\r\nHost: x\r\n", b"X: y\r\n"),
     ],
 )
-def test_a_head_without_end_is_refused(port: int, endless: tuple[bytes, bytes]) -> None:
+def test_a_head_without_end_is_refused_and_so_is_a_long_one(port: int, endless: tuple[bytes, bytes]) -> None:
     begin, more = endless
     packets = [begin, *[more * 4000] * (4 * server.MOST_HEAD // (4000 * len(more)))]
-    received = exchange(port, *packets)
-    assert not echoed(received)
-    assert b" 200 " not in received
+    long = [begin + more * (3 * server.MOST_HEAD // (2 * len(more))) + b"\r\n\r\n"]
+    for sent in (packets, long):
+        received = exchange(port, *sent)
+        assert not echoed(received)
+        assert b" 200 " not in received
 
 
 def test_a_large_body_with_raw_bytes_arrives_whole(port: int) -> None:

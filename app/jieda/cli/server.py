@@ -139,9 +139,10 @@ class LimitedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start the body. Raises Malformed, which the parser turns into a refusal, where the parser is more lenient
-        than a proxy in front of us might be."""
+        than a proxy in front of us might be, and for a head over the limit that arrived in one piece."""
         hosts = sum(name == b"host" for name, _ in self.headers)
-        if hosts not in HOSTS.get(self.parser.get_http_version(), ()):
+        size = sum(len(name) + len(value) + len(": \r\n") for name, value in self.headers)
+        if hosts not in HOSTS.get(self.parser.get_http_version(), ()) or size > MOST_HEAD:
             raise Malformed
         self._has_headers = True
         super().on_headers_complete()
