@@ -94,10 +94,20 @@ def test_where_the_framework_has_no_entry_on_it_the_answer_says_so(two: Snapshot
     assert ask(two, "choose a port", filters={"framework": ("slime",)}).framework_fits
 
 
+def test_a_name_is_meant_in_small_letters_too_where_most_entries_with_it_are_its_own(
+    small: MakeSnapshot,
+) -> None:
+    names = {f"en/roll/{name}": concept(f"{name} of ROLL", "A port is free.") for name in ("ports", "hosts")}
+    snapshot = small({**names, "en/slime/ports": concept("Ports, not in ROLL", "A port is free.")})
+    assert ask(snapshot, "free ports with roll").frameworks == ("roll",)
+    assert ask(snapshot, "free ports with Roll").frameworks == ()
+
+
 def test_an_ordinary_word_a_path_and_a_whole_title_name_no_framework(small: MakeSnapshot) -> None:
     snapshot = small(
         {
             "en/slime/back": concept("Go back to a release", "To roll back, choose an older release."),
+            "en/slime/logs": concept("Keep old logs", "Logs roll over once a day."),
             "en/roll/release": concept("Make a release", "Releases are tagged."),
             "en/slime/moved": concept("Coming from ROLL", "Rename the options of a release."),
         }

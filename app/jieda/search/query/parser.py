@@ -68,14 +68,14 @@ class FrameworkNames:
                     yield Naming(framework, folded.starts[found.start()], folded.ends[found.end() - 1])
 
     def _is_meant(self, typed: str, framework: str, name: str, text: str) -> bool:
-        """Whether a word means the framework: an English word does if it is spelled as the name is, or is in a Chinese
-        sentence, and if most entries use it that way."""
+        """Whether a word means the framework: an English word does if it is spelled as the name or the id, or is in a
+        Chinese sentence, and if most entries use it that way."""
         word = name.casefold()
         if not self._is_word(word):
             return True
         uses = self._frequency(TokenKind.EXACT.term(word))
         own = self._library.counts("framework").get(framework, 0)
-        return (typed == name or has_han(text)) and own >= OWN_USES * uses
+        return (typed in {name, framework} or has_han(text)) and own >= OWN_USES * uses
 
 
 def weaken_names(words: Sequence[QueryWord], namings: Sequence[Naming]) -> list[QueryWord]:
