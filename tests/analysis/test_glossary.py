@@ -13,6 +13,7 @@ GROUPS = (
     GlossaryGroup(en=("importance",), zh=("重要性",)),
     GlossaryGroup(en=("memory pool",), zh=("内存池",)),
     GlossaryGroup(en=("Weights & Biases",), zh=()),
+    GlossaryGroup(en=("HuggingFace",), zh=()),
 )
 
 
@@ -37,6 +38,7 @@ GROUPS = (
         ("*shared* `memory`", ["shared memory"]),
         ("共享、内存", ["内存"]),
         ("Weights & Biases, weights and biases, Weights Biases", ["Weights & Biases", "Weights & Biases"]),
+        ("HuggingFace, hugging_face, huggingface", ["HuggingFace"] * 3),
         ("nothing here", []),
         ("", []),
     ],

@@ -190,9 +190,15 @@ class GlossaryMember(NamedTuple):
 
 
 def glossary_members(groups: Iterable[GlossaryGroup], analyzer: Analyzer) -> tuple[GlossaryMember, ...]:
-    """Return all words of a glossary as `analyzer` reads them."""
-    words = ((number, analyzer.analyze(word)) for number, group in enumerate(groups) for word in group.words)
-    return tuple(GlossaryMember(number, read.stems, tuple(sorted(read.apart))) for number, read in words)
+    """Return all words of a glossary as `analyzer` reads them, and in small letters: a name whose capitals tell its
+    parts is one word without them (`HuggingFace`, `huggingface`)."""
+    members = {
+        GlossaryMember(number, read.stems, tuple(sorted(read.apart))): None
+        for number, group in enumerate(groups)
+        for word in group.words
+        for read in map(analyzer.analyze, dict.fromkeys((word, word.casefold())))
+    }
+    return tuple(members)
 
 
 class Glossary:
