@@ -496,6 +496,22 @@ def test_an_entry_that_applies_anywhere_is_never_foreign(diagnoser_of: Make) -> 
     assert diagnose(diagnoser, log) == [("one", "exact")]
 
 
+def test_an_entry_that_applies_anywhere_stands_behind_the_own_one_of_the_same_error(
+    diagnoser_of: Make,
+) -> None:
+    line = "AssertionError: frobnicator 3 < widgets 8 while zorbing the quux in the gronk"
+    signature = "signatures: [{all: ['frobnicator {int} < widgets {int}'], confidence: likely}]"
+    diagnoser = diagnoser_of(
+        {
+            "slime/any": f"applies_anywhere: true\nsymptoms: ['{line}']\n{signature}",
+            "roll/own": f"symptoms: ['the quux is zorbed']\n{signature}",
+        }
+    )
+    assert diagnose(diagnoser, line) == [("any", "likely"), ("own", "likely")]
+    frame = '  File "/root/ROLL/roll/x.py", line 4, in f'
+    assert diagnose(diagnoser, f"{frame}\n{line}") == [("own", "likely"), ("any", "likely")]
+
+
 def test_the_class_of_a_ray_actor_tells_whose_log_it_is(diagnoser: Diagnoser) -> None:
     log = "(MegatronTrainRayActor pid=7, ip=10.0.0.1) torch.OutOfMemoryError: CUDA out of memory."
     assert diagnoser.diagnose(log, Language.EN).framework == "slime"

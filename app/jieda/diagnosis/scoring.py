@@ -54,6 +54,8 @@ class Scored:
     shared: tuple[str, ...]
     foreign: bool
     """Whether the log is of another framework than the entry's, and the entry does not apply anywhere."""
+    general: bool
+    """Whether the entry applies anywhere, and one of the log's own framework has a signature in the same lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,9 @@ class Scores:
     def best(self) -> list[Scored]:
         """Return the matches to show: best first, only a few weak ones."""
         found = [each for each in (*self.signed, *self.enough) if each.confidence and not each.foreign]
-        found.sort(key=lambda each: (CONFIDENCES.index(each.confidence), -each.score, each.entry_id))
+        found.sort(
+            key=lambda each: (CONFIDENCES.index(each.confidence), each.general, -each.score, each.entry_id)
+        )
         weak = [each for each in found if each.confidence is Confidence.POSSIBLE]
         sure = found[: len(found) - len(weak)]
         return (sure + weak[: max(0, MOST_POSSIBLE - len(sure))])[:MOST_MATCHES]
@@ -166,7 +170,8 @@ class Scorer:
             secondary = bool(log.explain_root) and entry_id not in log.explain_root
             confidence = Confidence.LIKELY if foreign or secondary else Confidence.EXACT
         of_another = foreign and log.origin.is_of_another(entry_id.partition("/")[0])
-        return Scored(entry_id, score, confidence, (*known, *said), own, words, shared, of_another)
+        general = entry_id in self._anywhere and _is_own_rival(entry_id, own, log)
+        return Scored(entry_id, score, confidence, (*known, *said), own, words, shared, of_another, general)
 
     def _weigh_origin_and_signature(
         self, place: int, own: Sequence[SignatureHit], log: _LogFacts
@@ -191,6 +196,15 @@ def _is_inside_another(hit: SignatureHit, log: _LogFacts) -> bool:
     """Whether a signature of another entry covers all places of a hit."""
     rivals = log.hits_on[hit.places[0].line]
     return any(rival.entry_id != hit.entry_id and rival.covers(hit) for rival in rivals)
+
+
+def _is_own_rival(entry_id: str, own: Sequence[SignatureHit], log: _LogFacts) -> bool:
+    """Whether an entry of the log's framework has a signature in the lines of `own`, hits of one of another."""
+    known = log.origin.known
+    rivals = (rival for hit in own for place in hit.places for rival in log.hits_on[place.line])
+    return entry_id.partition("/")[0] not in known and any(
+        rival.entry_id.partition("/")[0] in known for rival in rivals
+    )
 
 
 def _evidence_of_words(words: PassageEvidence, place: int, shared: Sequence[str]) -> Iterator[Evidence]:
