@@ -23,6 +23,9 @@ ACROSS = frozenset(
 """Ids of the queries that are also measured across languages, with the editions in their own language hidden."""
 NEW = ROOT / "tests" / "judged_new_entries.jsonl"
 """For the entries that came after the first 42, written before any of them was searched."""
+BLIND = ROOT / "tests" / "judged_blind.jsonl"
+"""By people who had read the entries and never searched: `b-` and `d-` led to mends, `e-` were measured after these,
+and written by somebody who was not shown aliases and symptoms."""
 DEVELOPMENT = ROOT.parent / "shared" / "eval" / "dev.jsonl"
 
 # (set, which of its queries, figure): at least this. After a change that helps, raise the floor to 0.02 below what
@@ -60,6 +63,10 @@ PROMISED: dict[tuple[str, str, str], float] = {
 PROMISED_OF_NEW: dict[tuple[str, str, str], float] = {
     ("full", "all", "right_first"): 0.93,
     ("full", "all", "in_five"): 0.99,
+}
+PROMISED_OF_BLIND: dict[tuple[str, str, str], float] = {
+    ("full", "all", "right_first"): 0.92,
+    ("full", "all", "in_five"): 0.97,
 }
 LEAST_QUERIES = 5
 
@@ -186,9 +193,12 @@ def test_no_floor_is_more_than_its_slack_below_what_is_measured(
     assert {name: own[name] for name, floor in FLOORS.items() if own[name] > floor + SLACK + 0.001} == {}
 
 
-def test_the_new_entries_are_found_as_promised(figures: Figures) -> None:
-    measured = figures(NEW, hidden=False)
-    assert {name: measured[name] for name, floor in PROMISED_OF_NEW.items() if measured[name] < floor} == {}
+@pytest.mark.parametrize(("file", "promised"), [(NEW, PROMISED_OF_NEW), (BLIND, PROMISED_OF_BLIND)])
+def test_what_was_written_without_searching_is_found_as_promised(
+    figures: Figures, file: Path, promised: dict[tuple[str, str, str], float]
+) -> None:
+    measured = figures(file, hidden=False)
+    assert {name: measured[name] for name, floor in promised.items() if measured[name] < floor} == {}
 
 
 @pytest.mark.skipif(not DEVELOPMENT.exists(), reason="the development set is not part of a checkout")
