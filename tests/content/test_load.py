@@ -180,7 +180,11 @@ FAULTY = {
         "signature",
         "nothing specific",
     ),
-    "unknown key of a signature": ("signatures: [{all: [a b c d e], bogus: 1}]", "signature", "`bogus`"),
+    "unknown key of a signature": (
+        "signatures: [{all: [a b c d e], bogus: 1}]",
+        "signature",
+        "`bogus` is not one of",
+    ),
     "unknown placeholder": ("signatures: ['rank {rank} of training']", "signature", "{rank}"),
     "related to nothing": ("related: [roll/nothing]", "related", "roll/nothing"),
     "related to itself": ("related: [roll/a]", "related", "this entry"),
