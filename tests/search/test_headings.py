@@ -7,9 +7,9 @@ import pytest
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 
-from tests.content.seed_facts import SOURCES
+from tests.support.server import ROOT
 
-PAGES = SOURCES / "upstream"
+PAGES = ROOT.parent / "shared" / "upstream"
 
 TYPED = {
     "转换 Checkpoint 失败": "chatlearn/checkpoint-conversion-process-group",
