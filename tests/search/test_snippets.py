@@ -194,6 +194,14 @@ def test_a_reason_names_no_more_of_a_word_than_is_there(small: MakeSnapshot) -> 
     assert said == {"roll/one": [("title", "数据", "")], "roll/two": [("title", "数据库", "")]}
 
 
+def test_a_reason_names_no_characters_across_two_words_where_it_can_name_a_word(small: MakeSnapshot) -> None:
+    answer = concept("节点内存不足", "显存够的话，调小批次。").replace("## Answer", "## 回答")
+    for typed in ("显存不够", "顯存不夠"):
+        said = {text for _, text, _ in reasons(first(small({"zh/one": answer}), typed, "zh"))}
+        assert "存不" not in said, typed
+        assert "显存" in said, typed
+
+
 def test_the_snippet_is_of_the_edition_that_is_shown(small: MakeSnapshot) -> None:
     files = {
         "en/one": concept("Batch", "The batch is big."),

@@ -205,7 +205,7 @@ class Searcher:
                 entry=entry,
                 edition=edition,
                 score=round(scored.score, 4),
-                reasons=exact or _reasons(parsed, parts, concordance, alike=alike),
+                reasons=exact or _reasons(parsed, parts, concordance, self.analyzer, alike=alike),
                 elsewhere=_exact_elsewhere(exact, edition) if exact else _in_other_title(parts, edition.lang),
                 title=marked_title(edition.title, marked),
                 snippet=snippet(concordance.lines, marked),
@@ -301,18 +301,24 @@ def _parts(text: str) -> Sequence[str]:
 
 
 def _reasons(
-    parsed: ParsedQuery, contributions: Sequence[Contribution], concordance: Concordance, *, alike: bool
+    parsed: ParsedQuery,
+    contributions: Sequence[Contribution],
+    concordance: Concordance,
+    analyzer: Analyzer,
+    *,
+    alike: bool,
 ) -> tuple[Reason, ...]:
     """Return at most MOST_REASONS reasons, strongest kind first. A word of the query appears once, with its best
-    reason, and a function word only if there is no other. For an entry that is `alike`, found by meaning more than by
-    words, meaning is the first reason."""
+    reason; a function word, and characters that make no word, only if there is no other. For an entry that is `alike`,
+    found by meaning more than by words, meaning is the first reason."""
     total = sum(one.score for one in contributions)
     best: dict[str, Reason] = {}
     telling = [one for one in contributions if not is_function_word(one.label.casefold())]
-    for one in telling if telling or alike else contributions:
-        if one.score < WORTH_SAYING * total:
-            continue
-        reason, word = _reason(_as_found(one, contributions), parsed, concordance), one.label.casefold()
+    shown = telling if telling or alike else contributions
+    held = [(one, _held(one, contributions)) for one in shown if one.score >= WORTH_SAYING * total]
+    words = [(one, text if text == one.label else _words_in(text, analyzer)) for one, text in held]
+    for one, label in [each for each in words if each[1]] or held:
+        reason, word = _reason(one._replace(label=label), parsed, concordance), one.label.casefold()
         if word not in best or ORDER[reason.type] < ORDER[best[word].type]:
             best[word] = reason
     found = sorted(best.values(), key=lambda reason: ORDER[reason.type])
@@ -350,11 +356,11 @@ def _in_other_title(contributions: Sequence[Contribution], lang: Language) -> fr
     return frozenset(one.label for one in contributions if one.zone == there and one.label not in own)
 
 
-def _as_found(one: Contribution, contributions: Sequence[Contribution]) -> Contribution:
-    """Return a contribution labeled with what its zone has of the word, where it has only some of its characters."""
+def _held(one: Contribution, contributions: Sequence[Contribution]) -> str:
+    """Return what the zone of a contribution has of the word: its label, or some of its characters, with spaces."""
     terms = [each.term for each in contributions if (each.label, each.zone) == (one.label, one.zone)]
     if not all(term.startswith(CHARACTERS) for term in terms):
-        return one
+        return one.label
     starts = (
         (match.start(), len(text_of(term)))
         for term in terms
@@ -362,7 +368,17 @@ def _as_found(one: Contribution, contributions: Sequence[Contribution]) -> Contr
     )
     held = {place for start, length in starts for place in range(start, start + length)}
     found = "".join(sign if place in held else " " for place, sign in enumerate(one.label)).split()
-    return one._replace(label=" ".join(found) or one.label)
+    return " ".join(found) or one.label
+
+
+def _words_in(text: str, analyzer: Analyzer) -> str:
+    """Return the words of two or more characters in `text`, the longest from the left, with spaces."""
+    words, start = [], 0
+    while start < len(text):
+        end = next((end for end in range(len(text), start + 1, -1) if analyzer.is_word(text[start:end])), 0)
+        words += [text[start:end]] if end else []
+        start = end or start + 1
+    return " ".join(words)
 
 
 def _reason(one: Contribution, parsed: ParsedQuery, concordance: Concordance) -> Reason:
