@@ -174,11 +174,6 @@ RANK = {
         kind="error",
         signatures="['no quorum left']",
     ),
-    "short-name": en("A page of everything", "Turn on `dependencyDashboard` to see it."),
-    "long-name": en(
-        "A title for it",
-        "`dependencyDashboardTitle` and again `dependencyDashboardTitle`: the dependency dashboard.",
-    ),
     "node-js": en("A runtime", "Node.js runs it."),
     "nodes": en("Machines", "A node, and another node; js is short."),
     "stop-words": en("A switch", "`do_not_be_so` turns it off."),
@@ -206,13 +201,6 @@ TWIN_ZH = {
     "both": zh("共用一批工作进程", "权重用貔貅传输。", "### 限制\n\n有一些。"),
     "chinese-only": zh("麒麟日志", "麒麟写的日志。"),
     "anchors": zh("重复的标题", "### 内存\n\n一。", "### 内存\n\n二。", "### 磁盘\n\n三。"),
-    "bold": zh(
-        "粗体",
-        "**注意：**请先备份。",
-        "**显存不够（OOM）**怎么办。",
-        "**出错。**然后重来。",
-        "这是**“重点”**内容。",
-    ),
 }
 
 

@@ -161,17 +161,6 @@ def test_punctuation_that_belongs_to_a_name_is_searched_for(field: httpx.Client,
     assert ids(field, q)[0] == "han/suffixes"
 
 
-@pytest.mark.parametrize(
-    ("traditional", "simplified"), [("顯存不足", "显存不足"), ("權重同步", "权重同步"), ("檢查點", "检查点")]
-)
-def test_traditional_characters_find_simplified_ones(
-    field: httpx.Client, traditional: str, simplified: str
-) -> None:
-    found = search(field, traditional)["hits"]
-    assert found
-    assert found == search(field, simplified)["hits"]
-
-
 def test_completion_takes_traditional_characters_as_well(field: httpx.Client) -> None:
     def complete(q: str) -> list[dict[str, str]]:
         completions: list[dict[str, str]] = field.get("/api/v1/suggest", params={"q": q, "lang": "zh"}).json()

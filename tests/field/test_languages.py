@@ -11,7 +11,7 @@ What does not apply, or is tested elsewhere:
 import re
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -64,22 +64,6 @@ def test_a_word_that_only_the_other_language_has_is_found(field: httpx.Client) -
         found = search(field, q, lang=lang)["hits"]
         assert [(one["id"], one["lang"]) for one in found] == [(entry, held)]
         assert [edition["lang"] for edition in found[0]["editions"]] == [held]
-
-
-def test_an_entry_without_the_readers_language_is_shown_in_the_other_with_a_notice(
-    field: httpx.Client,
-) -> None:
-    for asked, held, entry, title, says in (
-        ("zh", "en", "twin/english-only", "Profiling a quokka", "英文"),
-        ("en", "zh-CN", "twin/chinese-only", "麒麟日志", "Chinese"),
-    ):
-        response = field.get(f"/{asked}/entries/{entry}")
-        assert response.status_code == 200
-        assert re.search(rf'<article[^>]*lang="{held}"', response.text)
-        assert title in response.text
-        notice = re.search(r'<p class="note warn"[^>]*>(.*?)</p>', response.text, re.DOTALL)
-        assert notice
-        assert says in notice.group(1)
 
 
 def test_what_is_missing_in_which_language_can_be_looked_up(field: httpx.Client) -> None:
@@ -148,14 +132,6 @@ def test_an_edition_is_stale_from_the_change_of_its_twin_until_they_are_synced(
         assert stale() == {"en": False, "zh": False}
 
 
-def test_the_language_switch_keeps_query_and_filters(field: httpx.Client) -> None:
-    asked = {"q": ["显存 & OOM"], "framework": ["han"], "kind": ["concept"], "edition": ["zh"]}
-    address = urlsplit(switch_target(field.get("/en/search", params=asked).text))
-    assert address.path == "/zh/search"
-    assert parse_qs(address.query) == asked
-    assert field.get(address.geturl()).status_code == 200
-
-
 @pytest.mark.parametrize("entry", ["slime/oom-max-tokens-per-gpu", "roll/node2pg-keyerror"])
 def test_the_language_switch_keeps_the_entry_and_twins_share_their_sections(
     client: httpx.Client, entry: str
@@ -170,13 +146,6 @@ def test_the_language_switch_keeps_the_entry_and_twins_share_their_sections(
     assert sections["en"] == sections["zh"]
     assert "fix" in sections["en"]
     assert set(sections["en"]) <= set(HEADING_IDS.findall(pages["zh"]))
-
-
-def test_bold_beside_full_width_punctuation_is_bold(field: httpx.Client) -> None:
-    page = field.get("/zh/entries/twin/bold").text
-    for words in ("注意：", "显存不够（OOM）", "出错。", "“重点”"):
-        assert f"<strong>{words}</strong>" in page
-    assert "**" not in page
 
 
 def test_headings_in_chinese_have_anchors_that_can_be_linked_to(field: httpx.Client) -> None:

@@ -44,12 +44,6 @@ def test_both_words_of_a_query_side_by_side_beat_a_title_that_has_the_commoner_o
     assert ids(field, "hopper valve")[:2] == ["rank/both-words", "rank/one-word"]
 
 
-def test_an_identifier_beats_a_longer_one_that_starts_with_it(field: httpx.Client) -> None:
-    assert ids(field, "dependencyDashboard")[:2] == ["rank/short-name", "rank/long-name"]
-    assert first(field, "dependencydashboard") == "rank/short-name"
-    assert first(field, "dependencyDashboardTitle") == "rank/long-name"
-
-
 @pytest.mark.parametrize(
     ("q", "entry"),
     [("Node.js", "rank/node-js"), ("node.js", "rank/node-js"), ("do_not_be_so", "rank/stop-words")],
@@ -81,16 +75,6 @@ def test_a_slip_is_corrected_below_whatever_is_spelled_right(field: httpx.Client
     page = field.get("/en/search", params={"q": "tenzor wrong device"})
     assert "tensor wrong device" in page.text
     assert "verbatim=1" in page.text
-
-
-@pytest.mark.parametrize(
-    "q", ["2001", "XYZ-124", "tensor2", "tens-or", "batch_sise", "torch.cvda", "vllm==0.6.4"]
-)
-def test_numbers_and_code_are_never_corrected(field: httpx.Client, q: str) -> None:
-    answer = search(field, q)
-    assert answer["correction"] == ""
-    reasons = [reason for found in answer["hits"] for reason in found["reasons"]]
-    assert not [reason for reason in reasons if reason["type"] == "typo"]
 
 
 def test_a_number_that_is_one_off_is_not_found(field: httpx.Client) -> None:
@@ -135,11 +119,5 @@ def test_near_misses_of_words_are_offered_apart_from_results(
     links = [f'href="{urlsplit(way["url"]).path}"' for way in near]
     assert all(link in page for link in links)
     assert page.index('id="near"') < page.index(links[0])
-
-
-def test_nothing_at_all_is_found_for_words_that_are_nowhere(field: httpx.Client) -> None:
-    answer = search(field, "qwrtpzx")
-    assert (answer["total"], answer["hits"], answer["suggestions"]) == (0, [], [])
-    page = field.get("/zh/search", params={"q": "qwrtpzx"})
-    assert page.status_code == 200
-    assert 'class="nothing"' in page.text
+    nowhere = field.get("/zh/search", params={"q": "qwrtpzx"})
+    assert (nowhere.status_code, 'class="nothing"' in nowhere.text) == (200, True)

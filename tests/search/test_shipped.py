@@ -209,12 +209,12 @@ def test_a_promised_query_finds_its_entry_first_in_either_language(
 
 
 def test_traditional_characters_answer_exactly_as_simplified_ones(shipped: Snapshot) -> None:
-    traditional, simplified = (
-        shipped.searcher.search(SearchRequest(text, Language.ZH, limit=50))
-        for text in ("顯存不足", "显存不足")
-    )
-    assert traditional.hits == simplified.hits
-    assert traditional.facets == simplified.facets
+    for texts in (("權重同步", "权重同步"), ("檢查點", "检查点"), ("顯存不足", "显存不足")):
+        traditional, simplified = (
+            shipped.searcher.search(SearchRequest(text, Language.ZH, limit=50)) for text in texts
+        )
+        assert traditional.hits == simplified.hits
+        assert traditional.facets == simplified.facets
     assert all("out-of-memory" in hit.entry.error_types for hit in simplified.hits[:3])
 
 

@@ -84,14 +84,16 @@ def test_a_page_is_well_formed_and_has_nothing_inline_or_from_elsewhere(
 
 
 def test_the_switch_keeps_query_filters_and_page(client: httpx.Client) -> None:
-    page = parse(client.get("/en/search?q=显存+oom&framework=slime&kind=error&kind=concept&verbatim=1").text)
+    asked = "q=显存+%26+oom&framework=slime&kind=error&kind=concept&edition=zh&verbatim=1"
+    page = parse(client.get(f"/en/search?{asked}").text)
     target = httpx.URL(switch_of(page))
     assert target.path == "/zh/search"
     assert target.params.multi_items() == [
-        ("q", "显存 oom"),
+        ("q", "显存 & oom"),
         ("framework", "slime"),
         ("kind", "error"),
         ("kind", "concept"),
+        ("edition", "zh"),
         ("verbatim", "1"),
     ]
     chips = [link.get("href") for link in page.iter("a") if link.get("data-key")]
@@ -219,20 +221,27 @@ def test_structured_data_cannot_end_its_script(tmp_path: Path, serve: Callable[.
 def test_an_entry_in_one_language_is_shown_in_it_with_a_notice(
     tmp_path: Path, serve: Callable[..., httpx.Client]
 ) -> None:
-    content = write(tmp_path, {"en/roll/only.md": edition("Only English", applies_to="'ROLL 1'")})
-    with serve(content, base_url="https://faq.example.com") as client:
-        response = client.get("/zh/entries/roll/only")
-        page = parse(response.text)
-        assert response.status_code == 200
-        assert page.get("lang") == "zh-CN"
-        assert next(page.iter("article")).get("lang") == "en"
-        assert "还没有中文版" in response.text
-        canonical = "https://faq.example.com/en/entries/roll/only"
-        assert [link["href"] for link in links(page, "canonical")] == [canonical]
-        alternates = {
-            link["hreflang"]: link["href"] for link in links(page, "alternate") if "hreflang" in link
-        }
-        assert alternates == {"en": canonical, "x-default": canonical}
+    files = {
+        "en/roll/only.md": edition("Only English", applies_to="'ROLL 1'"),
+        "zh/roll/sole.md": edition("只有中文", "## 回答\n\n是。\n"),
+    }
+    with serve(write(tmp_path, files), base_url="https://faq.example.com") as client:
+        for lang, tag, held, held_tag, slug, notice in (
+            ("zh", "zh-CN", "en", "en", "only", "还没有中文版"),
+            ("en", "en", "zh", "zh-CN", "sole", "no English edition of this entry"),
+        ):
+            response = client.get(f"/{lang}/entries/roll/{slug}")
+            page = parse(response.text)
+            assert response.status_code == 200
+            assert page.get("lang") == tag
+            assert next(page.iter("article")).get("lang") == held_tag
+            assert notice in response.text
+            canonical = f"https://faq.example.com/{held}/entries/roll/{slug}"
+            assert [link["href"] for link in links(page, "canonical")] == [canonical]
+            alternates = {
+                link["hreflang"]: link["href"] for link in links(page, "alternate") if "hreflang" in link
+            }
+            assert alternates == {held_tag: canonical, "x-default": canonical}
         assert client.get("/zh/search?q=english&edition=zh").text.count('class="card"') == 0
 
 
