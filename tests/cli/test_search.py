@@ -185,14 +185,7 @@ def test_a_data_directory_that_cannot_be_made_ends_with_2(content: Path, tmp_pat
     assert "Traceback" not in ended.stderr
 
 
-def test_a_broken_taxonomy_ends_with_2_and_its_place(tmp_path: Path) -> None:
-    broken = write(tmp_path / "content", CONTENT | {"taxonomy.yaml": "frameworks:\n  roll: [\n"})
-    ended = Jieda(broken, tmp_path / "data")("index")
-    assert ended.returncode == 2
-    assert re.search(r"taxonomy\.yaml:\d+: ", ended.stderr)
-
-
-def test_a_generation_of_before_does_not_hide_a_broken_taxonomy(tmp_path: Path) -> None:
+def test_a_broken_taxonomy_ends_with_2_and_its_place_beside_a_generation_of_before(tmp_path: Path) -> None:
     content = write(tmp_path / "content", CONTENT)
     jieda = Jieda(content, tmp_path / "data")
     assert jieda("index").returncode == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
 
 from tests.support.server import ROOT, Server
 
@@ -114,6 +114,17 @@ def paste(page: Page, text: str, into: str = "body") -> None:
         }""",
         text,
     )
+
+
+def hold(page: Page, address: str) -> list[Route]:
+    """Hold back what a page requests of an address, and return the list that it is held in."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(address, keep)
+    return held
 
 
 def until(page: Page, happened: Callable[[], bool]) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
-from tests.e2e.conftest import OpenPage, served, until
+from tests.e2e.conftest import OpenPage, hold, served, until
 from tests.support.server import ROOT
 from tests.support.small_content import TAXONOMY, edition, write
 
@@ -370,12 +370,7 @@ def test_nothing_moves_when_an_image_arrives(
         data = page.evaluate(PICTURE, f"image/{kind}")
         (content / "en" / "roll" / name).write_bytes(base64.b64decode(data))
     base = served(serve, content)
-    waiting: list[Route] = []
-
-    def hold(route: Route) -> None:
-        waiting.append(route)
-
-    page.route("**/entries/roll/*.*", hold)
+    waiting = hold(page, "**/entries/roll/*.*")
     page.set_viewport_size({"width": 400, "height": 2000})
     page.goto(f"{base}/en/entries/roll/seen", wait_until="domcontentloaded")
     end = page.locator(".prose p").last

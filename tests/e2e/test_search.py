@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, Request, expect
 
-from tests.e2e.conftest import OpenPage, until
+from tests.e2e.conftest import OpenPage, hold, until
 
 FIRST = "#results :is(.best, .card:first-child) h2 a >> nth=0"
 
@@ -89,12 +89,7 @@ def test_back_leads_to_the_search_before(open_page: OpenPage) -> None:
 
 def test_an_answer_that_comes_late_does_not_replace_a_newer_one(open_page: OpenPage) -> None:
     page = open_page("/en/search")
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/en/search?q=garbled*", hold)
+    held = hold(page, "**/en/search?q=garbled*")
     page.locator("#q").fill("garbled")
     until(page, lambda: bool(held))
     page.locator("#q").fill("node2pg")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import FilePayload, Page, Route, expect
+from playwright.sync_api import FilePayload, Page, expect
 
-from tests.e2e.conftest import OpenPage, paste, served, until
+from tests.e2e.conftest import OpenPage, hold, paste, served, until
 from tests.support.server import ROOT
 from tests.support.small_content import edition, write
 
@@ -123,12 +123,7 @@ def test_of_several_answers_the_one_that_was_asked_last_stands(open_page: OpenPa
     diagnosed(page)
     paste(page, OTHER)
     diagnosed(page, entry=OTHER_ENTRY)
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/en/diagnose", hold)
+    held = hold(page, "**/en/diagnose")
     page.evaluate("history.back()")
     until(page, lambda: len(held) == 1)
     page.evaluate("history.forward()")
@@ -267,12 +262,7 @@ def test_a_file_is_read_in_the_encoding_it_has(open_page: OpenPage, text: str, e
 
 def test_what_takes_long_is_told(open_page: OpenPage) -> None:
     page = open_page("/en/diagnose")
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/en/diagnose", hold)
+    held = hold(page, "**/en/diagnose")
     page.locator("#log").fill(LOG)
     page.locator("#log-form [type=submit]").click()
     expect(page.locator(".said")).to_have_text("Reading 1 KiB …")

@@ -21,6 +21,11 @@ def ids(client: httpx.Client, q: str, **params: Any) -> list[str]:
     return [hit["id"] for hit in search(client, q, **params)["hits"]]
 
 
+def first(client: httpx.Client, q: str) -> str:
+    """The id of the first hit, or empty."""
+    return (ids(client, q, limit=1) or [""])[0]
+
+
 def hit(client: httpx.Client, q: str, entry_id: str, **params: Any) -> Any:
     """The hit for an entry; asserts that there is exactly one."""
     found = [one for one in search(client, q, **params)["hits"] if one["id"] == entry_id]

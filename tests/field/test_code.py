@@ -6,13 +6,8 @@ A paste that is too long for an address goes to `/diagnose`, which has tests of 
 import httpx
 import pytest
 
-from tests.field.asking import hit, ids, marks, search
+from tests.field.asking import first, hit, ids, marks, search
 from tests.field.corpus import FILES
-
-
-def first(client: httpx.Client, q: str) -> str:
-    """The id of the first hit, or empty."""
-    return (ids(client, q, limit=1) or [""])[0]
 
 
 def test_underscores_dashes_and_spaces_are_alike_and_the_exact_name_comes_first(field: httpx.Client) -> None:

@@ -11,14 +11,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.field.asking import ids, search
+from tests.field.asking import first, ids, search
 from tests.field.corpus import FILES
 from tests.support.small_content import write
-
-
-def first(client: httpx.Client, q: str) -> str:
-    """The id of the first hit, or empty."""
-    return (ids(client, q, limit=1) or [""])[0]
 
 
 @pytest.mark.parametrize("q", ["OOM", "oom", "Oom?", "ＯＯＭ"])

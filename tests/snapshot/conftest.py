@@ -9,10 +9,14 @@ from jieda.snapshot.snapshot import Analyzers
 from tests.support.small_content import edition, write
 
 
+def two(folder: Path) -> Path:
+    """A content directory of two entries."""
+    return write(folder / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
+
+
 @pytest.fixture
 def content(tmp_path: Path) -> Path:
-    """A content directory with two entries."""
-    return write(tmp_path / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
+    return two(tmp_path)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ import pytest
 from jieda.snapshot.store.processes import is_led
 from jieda.snapshot.watch.follow import LOOK_AT_FILES
 
+from tests.snapshot.conftest import two
 from tests.support import server as servers
 from tests.support.server import PATIENCE, Server, until
 from tests.support.small_content import TAXONOMY, edition, write
@@ -24,16 +25,6 @@ WORKERS = 2
 TOKEN = "s3cret-token"
 
 Shared = tuple[Server, Path]
-
-
-@pytest.fixture
-def content(tmp_path: Path) -> Path:
-    return two(tmp_path)
-
-
-def two(folder: Path) -> Path:
-    """A content directory of two entries."""
-    return write(folder / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
 
 
 @pytest.fixture(scope="module")
