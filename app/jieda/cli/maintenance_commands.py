@@ -131,7 +131,7 @@ def _figures(corpus: Corpus, today: date) -> dict[str, Any]:
     kinds: dict[str, list[str]] = {kind.value: [] for kind in Kind}
     for entry_id, editions in corpus.by_id.items():
         frameworks[entry_id.partition("/")[0]].append(entry_id)
-        kinds[newest(editions).front.kind or Kind.CONCEPT].append(entry_id)
+        kinds[newest(editions).front.kind].append(entry_id)
     return {
         "all": _group(corpus, list(corpus.by_id), today),
         "frameworks": {name: _group(corpus, ids, today) for name, ids in frameworks.items() if ids},

@@ -302,9 +302,9 @@ def finders_of(corpus: Corpus, analyzer: Analyzer) -> tuple[TagFinder, TagFinder
 
 MAX_CHARS = 300
 
-VARIANTS = re.compile(r"-(?:from-log|from-threads|if-none)$")
-"""Suffix of a rule whose text differs: for entries made from a log or from threads instead of a page, or where nothing
-was guessed."""
+VARIANTS = re.compile(r"-(?:from-log|from-threads|if-none|address|license)$")
+"""Suffix of a rule whose text differs: for entries made from a log or from threads instead of a page, where nothing was
+guessed, or by what of the page is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,8 +69,6 @@ _NAMES = {
     Language.EN: {Language.EN: "English", Language.ZH: "Chinese"},
     Language.ZH: {Language.EN: "英文", Language.ZH: "中文"},
 }
-_ADDRESS = {Language.EN: "the address", Language.ZH: "网址"}
-_LICENSE = {Language.EN: "the license", Language.ZH: "许可证"}
 _CONCEPTS = frozenset({"what", "why", "where", "can", "difference"})
 
 
@@ -175,9 +173,9 @@ class Proposer:
         if other != entry_id:
             yield doubt("duplicate", id=other)
         if not candidate.pair.addresses.get(lang):
-            yield doubt("source", what=_ADDRESS[lang])
+            yield doubt("source-address")
         if not self.license:
-            yield doubt("source", what=_LICENSE[lang])
+            yield doubt("source-license")
         if not self.updated and not candidate.pair.pages[lang].dated:
             yield doubt("updated")
 

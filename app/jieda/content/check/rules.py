@@ -42,7 +42,7 @@ def unknown_tags(corpus: Corpus, file: Outline) -> Iterator[Violation]:
 
 def unfit_for_kind(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
     """Fields and sections that an entry of its kind must or must not have."""
-    front, kind = file.front, file.front.kind or Kind.CONCEPT
+    front, kind = file.front, file.front.kind
     if kind is not Kind.ERROR and front.error_types:
         yield file.line("error_types"), f"`error_types` belong to errors, and this is a {kind}"
     if kind is Kind.ERROR and not front.signatures and not front.symptoms:

@@ -289,7 +289,7 @@ class FrontMatter:
     """The fields of an edition; absent or wrong ones have their defaults."""
 
     title: str = ""
-    kind: Kind | None = None
+    kind: Kind = Kind.CONCEPT
     topics: tuple[str, ...] = ()
     error_types: tuple[str, ...] = ()
     signatures: tuple[Signature, ...] = ()

@@ -65,7 +65,7 @@ def make_summary(corpus: Corpus, entry_id: str, formerly: tuple[str, ...]) -> Su
     """Return the summary of a published entry. If twins contradict each other, the newer prevails."""
     editions = corpus.published[entry_id]
     front = newest(editions).front
-    kind = front.kind or Kind.CONCEPT
+    kind = front.kind
     topics, error_types = corpus.taxonomy.topic, corpus.taxonomy.error_type
     stale = stale_languages(editions)
     return Summary(
