@@ -76,7 +76,8 @@ def test_every_rule_has_a_hint() -> None:
         path.read_text(encoding="utf-8") for path in (ROOT / "app/jieda/content").rglob("*.py")
     )
     calls = r'(?:[Pp]roblem|Complaint|UnservableError|_complain)\([^"]*?\d?, "([a-z-]+)", '
-    named = set(re.findall(calls, sources)) | set(re.findall(r'\brule, message = "([a-z-]+)"', sources))
+    tables = r'(?:\brule, message = |\([A-Z]+, )"([a-z-]+)", ?\w'
+    named = set(re.findall(calls, sources)) | set(re.findall(tables, sources))
     named |= {*FILE_RULES, *TWIN_RULES, *CORPUS_RULES} | {"signature", "sample", "shared"}
     for lang, catalog in Translations.load().catalogs.items():
         hints = {
