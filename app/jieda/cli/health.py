@@ -32,7 +32,7 @@ def main() -> None:
     if given and (len(given) != 2 or given[0] != "--url"):
         refuse(USAGE)
     try:
-        base = server_address(given[1] if given else address_set())
+        base = server_address(given[1] if given else configured_address())
     except ValueError as error:
         refuse(str(error))
     try:
@@ -65,7 +65,7 @@ def ask(base: str) -> tuple[str, str]:
     return words[1], text
 
 
-def address_set() -> str:
+def configured_address() -> str:
     """Return the local address of a server with the settings of this environment."""
     host, port = (
         read_variable(os.environ, HOST_VARIABLE, HOST),

@@ -81,8 +81,7 @@ async def chat(request: Request) -> Response:
     service = site_of(request).service
     raw = await read_json_bytes(request, service.settings.max_log_bytes)
     asked = await service.offload(partial(read_request, raw))
-    text = asked.text().strip() if asked else ""
-    if asked is None or not text:
+    if asked is None or not (text := asked.text().strip()):
         raise HttpProblem(400, "problem.no_message")
     answer = await answer_to(request, text)
     made = partial(completion, f"chatcmpl-{token_hex(12)}", int(time.time()))
