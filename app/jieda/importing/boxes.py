@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from jieda.importing.elements import Lines
 from jieda.importing.outline import fence_after, plain
 
 CLOSED = re.compile(
@@ -48,9 +49,6 @@ MOST_BLANK = 8
 MOST_HEADING_LINES = 8
 """Maximum of lines of a heading written as HTML."""
 _INDENT = re.compile(r"^(?: {4}|\t)")
-
-Lines = list[tuple[str, int]]
-"""Lines of Markdown, each with its line in the file, counted from 0."""
 
 
 def open_boxes(text: str) -> Lines:

@@ -12,7 +12,8 @@ from jieda.content.read.yaml_reader import Fields, Scalar, YamlError, read_field
 from jieda.entry import NO_TEXT, Language
 from jieda.errors import ImportingError
 from jieda.han import count_han
-from jieda.importing.boxes import Lines, open_boxes
+from jieda.importing.boxes import open_boxes
+from jieda.importing.elements import Lines
 from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.outline import code_lines
 from jieda.importing.restructured import to_markdown
@@ -91,6 +92,8 @@ def page_of(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
         lines = TO_MARKDOWN[path.suffix](raw)
     except ImportingError as error:
         raise ImportingError(f"{path}: {error}") from error
+    except RecursionError:
+        raise ImportingError(f"{path}: it is nested too deeply to be read") from None
     markdown, origin = "\n".join(line for line, _ in lines), tuple(number for _, number in lines)
     return make_page(path, markdown, lang, () if markdown == raw else origin)
 

@@ -1,17 +1,16 @@
-"""Converts reStructuredText to Markdown with the origin of each line; no other module uses docutils.
+"""Reads a page of reStructuredText as elements; no other module uses docutils.
 
 docutils is an optional extra. Roles and directives of Sphinx, which it does not know, are reduced to their text.
 """
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
-from textwrap import dedent, indent
+from collections.abc import Callable, Mapping
+from textwrap import dedent
 from typing import Any
 
 from jieda.errors import ImportingError
-from jieda.importing.boxes import Lines
+from jieda.importing.elements import Element, Lines, write_blocks
 
 try:
     from docutils import core as docutils_core
@@ -44,197 +43,151 @@ FOLDED = frozenset({"dropdown", "collapse", "details", "toggle"})
 _DIRECTIVE = re.compile(
     r"\.\.\s+(?P<name>[\w:.+-]+)::[ \t]*(?P<argument>[^\n]*)\n?(?P<content>.*)", re.DOTALL
 )
-_OPTION = re.compile(r"^\s*:[\w-]+:.*\n?", re.MULTILINE)
-
+_OPTION = re.compile(r"^\s*:[\w-]+:(?:[ \t].*)?(?:\n|\Z)", re.MULTILINE)
 _ROLE = re.compile(r":(?:[\w.+-]+:)*(?P<role>[\w.+-]+):`(?P<text>[^`]+)`")
 _TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
-_LOST = "\0"
-"""Placeholder for a line end inside a role, until the lines of the source have been counted."""
 _PROSE_ROLES = frozenset({"ref", "doc", "term", "numref", "abbr", "guilabel", "menuselection", "any"})
 
+NAMES = {
+    "paragraph": "p",
+    "bullet_list": "ul",
+    "enumerated_list": "ol",
+    "list_item": "li",
+    "definition_list": "dl",
+    "block_quote": "blockquote",
+    "row": "tr",
+    "transition": "hr",
+    "emphasis": "em",
+    "image": "img",
+    "reference": "a",
+    **{name: name for name in ("term", "definition", "table", "strong")},
+    **dict.fromkeys(("line_block", "line", "label"), "p"),
+    **dict.fromkeys(("literal_block", "doctest_block", "math_block"), "pre"),
+    **dict.fromkeys(("literal", "math", "title_reference"), "code"),
+    **dict.fromkeys("attention caution danger error hint important note tip warning".split(), "blockquote"),
+}
+"""By kind of a node of docutils: the element that it becomes. Others are only what is in them."""
+ATTRIBUTES = {"uri": "src", "alt": "alt", "refuri": "href", "start": "start"}
+DROPPED = frozenset("comment target substitution_definition docinfo pending".split())
 
-class Writer:
-    """Writes a tree of docutils as Markdown, with a method for each kind of block, which ends with a blank line.
 
-    `origin`: source line of each line that was passed to docutils. `level`: number of titles above a block.
-    """
+def _element(node: Any, level: int = 0) -> Element:
+    """Return what a node becomes; `level`: number of titles above it."""
+    kind = type(node).__name__
+    name = NAMES.get(kind, "")
+    if kind in {"Text", "problematic"}:
+        return Element("", _line(node), _ROLE.sub(_plain_role, node.astext()))
+    level += kind == "section"
+    children = [_element(child, level) for child in node.children if type(child).__name__ not in DROPPED]
+    given = {name: str(node[key]) for key, name in ATTRIBUTES.items() if key in node}
+    element = Element(name, _line(node), attributes=given, children=children)
+    if change := _CHANGES.get(kind) or _CHANGES_BY_NAME.get(name):
+        change(element, node, level)
+    return element
 
-    def __init__(self, origin: Sequence[int]) -> None:
-        self._origin = origin
 
-    def blocks(self, node: Any, level: int) -> Lines:
-        return [line for child in node.children for line in self._block(child, level)]
-
-    def _block(self, node: Any, level: int) -> Lines:
-        write: Callable[[Any, int], Lines] | None = getattr(self, type(node).__name__, None)
-        if write is not None:
-            return write(node, level)
-        if any(hasattr(self, type(child).__name__) for child in node.children):
-            return self.blocks(node, level)
-        return self.paragraph(node, level) if node.astext().strip() else []
-
-    def _lines(self, node: Any, *texts: str) -> Lines:
-        line = self._line(node)
-        return [(text, line) for text in (*texts, "")]
-
-    def section(self, node: Any, level: int) -> Lines:
-        """Write a title with its explicit anchor, and the content below it."""
-        title, *content = node.children
-        names = [name for name in node["names"][1:] if re.fullmatch(r"[\w.-]+", name)]
-        anchor = f" {{#{names[0]}}}" if names else ""
-        heading = self._lines(title, f"{'#' * min(level + 1, 6)} {inline(title)}{anchor}")
-        return heading + [line for child in content for line in self._block(child, level + 1)]
-
-    def paragraph(self, node: Any, _level: int) -> Lines:
-        return self._lines(node, inline(node))
-
-    def literal_block(self, node: Any, _level: int) -> Lines:
-        """Write a code fence, with the language that the source gives."""
-        text = node.astext()
-        language = next((each for each in node["classes"] if each != "code"), "")
-        fence = "```" if "```" not in text else "~~~~"
-        return self._lines(node, f"{fence}{language}", *text.split("\n"), fence)
-
-    doctest_block = math_block = literal_block
-
-    def bullet_list(self, node: Any, level: int) -> Lines:
-        return [line for item in node.children for line in self._hang("- ", item, level)]
-
-    def enumerated_list(self, node: Any, level: int) -> Lines:
-        """Write a numbered list. A single `A. …` is not a list but an answer, as `Q. …` is a question."""
-        start = node.get("start", 1)
-        lettered = node["enumtype"] == "upperalpha" and len(node.children) == 1
-        lines: Lines = []
-        for number, item in enumerate(node.children, start):
-            lines += self._hang(f"{chr(64 + number) if lettered else number}. ", item, level)
-        return lines
-
-    def definition_list(self, node: Any, level: int) -> Lines:
-        """Write terms as lines of their own, and definitions after a colon."""
-        lines: Lines = []
-        for child in (child for item in node.children for child in item.children):
-            if _is(child, "term"):
-                lines.append((inline(child), self._line(child)))
-            elif _is(child, "definition"):
-                lines += self._hang(": ", child, level)
-        return lines
-
-    def block_quote(self, node: Any, level: int) -> Lines:
-        """Write a quotation, or a notice with its name in bold; an indented line block is neither."""
-        name = type(node).__name__
-        written = self.blocks(node, level)
-        if all(_is(child, "line_block") for child in node.children):
-            return written
-        while written and not written[-1][0]:
-            written.pop()
-        line = self._line(node)
-        head = [] if name == "block_quote" else [(f"> **{name.capitalize()}**", line), (">", line)]
-        return [*head, *((f"> {text}".rstrip(), at) for text, at in written), ("", line)]
-
-    admonition = attention = caution = danger = error = hint = important = note = tip = warning = block_quote
-
-    def table(self, node: Any, _level: int) -> Lines:
-        lines: list[str] = []
-        for row in node.findall(lambda each: _is(each, "row")):
-            cells = (" ".join(map(inline, entry.children)) for entry in row.children)
-            written = [" ".join(cell.split()).replace("|", "\\|") for cell in cells]
-            lines.append(f"| {' | '.join(written)} |")
-            if len(lines) == 1:
-                lines.append(f"|{' --- |' * len(written)}")
-        return self._lines(node, *lines)
-
-    def image(self, node: Any, _level: int) -> Lines:
-        return self._lines(node, INLINE["image"](node))
-
-    def transition(self, node: Any, _level: int) -> Lines:
-        return self._lines(node, "---")
-
-    def system_message(self, node: Any, _level: int) -> Lines:
-        """Write a directive of Sphinx, which docutils reports as an error, by parsing its text separately."""
-        texts: list[str] = []
-        for block in node.findall(lambda each: _is(each, "literal_block")):
-            match = _DIRECTIVE.match(block.astext())
-            if match and match["name"] not in SILENT:
-                argument, text = match["argument"].strip(), _OPTION.sub("", dedent(match["content"]))
-                title = argument if match["name"] in FOLDED else ""
-                body = [line for line, _ in _document(text if title else f"{argument}\n\n{text}")]
-                texts += (
-                    [f"<details><summary>{title}</summary>", "", *body, "</details>", ""] if title else body
-                )
-        return [(text, self._line(node)) for text in texts]
-
-    def nothing(self, _node: Any, _level: int) -> Lines:
-        """Write nothing for comments, targets and the like."""
-        return []
-
-    comment = target = substitution_definition = docinfo = pending = nothing
-
-    def _hang(self, mark: str, node: Any, level: int) -> Lines:
-        (text, line), *others = self.blocks(node, level) or self._lines(node, "")
-        indented = ((indent(text, " " * max(len(mark), 2)), line) for text, line in others)
-        return [(f"{mark}{text}".rstrip(), line), *indented]
-
-    def _line(self, node: Any) -> int:
-        """Return the line of a node, or else of its nearest ancestor that has one. docutils gives the underline for a
-        title, and for a system message the end of its subject, unless the message has the line of its start."""
-        at = node
-        while at is not None and at.line is None:
-            at = at.parent
-        line = node["line"] if _is(node, "system_message") else at.line if at is not None else 1
-        return self._origin[max(min(line, len(self._origin)) - (2 if _is(node, "title") else 1), 0)]
+def _line(node: Any) -> int:
+    """Return the line of a node, or else of its nearest ancestor that has one. docutils gives the underline for a
+    title, and for a system message the end of its subject, unless the message has the line of its start."""
+    at = node
+    while at is not None and at.line is None:
+        at = at.parent
+    line = node["line"] if _is(node, "system_message") else at.line if at is not None else 1
+    return max(line - (2 if _is(node, "title") else 1), 0)
 
 
 def _is(node: Any, name: str) -> bool:
     return type(node).__name__ == name
 
 
-def inline(node: Any) -> str:
-    """Write the text of a node with emphasis, code and links as Markdown."""
-    parts = (INLINE.get(type(child).__name__, inline)(child) for child in node.children)
-    return "".join(parts).replace("\n", " ")
+def _change_title(element: Element, node: Any, level: int) -> None:
+    """Make the title of a section a heading with its explicit anchor."""
+    if _is(node.parent, "section"):
+        names = (name for name in node.parent["names"][1:] if re.fullmatch(r"[\w.-]+", name))
+        element.name, element.attributes = f"h{min(level, 6)}", {"anchor": next(names, "")}
 
 
-def _reference(node: Any) -> str:
-    address = node.get("refuri") or (f"#{node['refid']}" if node.get("refid") else "")
-    text = inline(node)
-    return f"[{text}]({address})" if address and text != address else text
+def _change_code(element: Element, node: Any, _level: int) -> None:
+    element.attributes = {"language": next((each for each in node["classes"] if each != "code"), "")}
+    element.children = [Element("", element.line, node.astext())]
 
 
-INLINE: Mapping[str, Callable[[Any], str]] = {
-    **dict.fromkeys(("Text", "problematic"), lambda node: node.astext()),
-    "strong": lambda node: f"**{inline(node)}**",
-    "emphasis": lambda node: f"*{inline(node)}*",
-    **dict.fromkeys(("literal", "math", "title_reference"), lambda node: f"`{node.astext()}`"),
-    "image": lambda node: f"![{node.get('alt', '')}]({node['uri']})",
-    "reference": _reference,
-    **dict.fromkeys(("target", "system_message"), lambda _node: ""),
+def _change_numbered(element: Element, node: Any, _level: int) -> None:
+    """Make a single `A. …` an answer, as `Q. …` is a question: it is no list."""
+    if node["enumtype"] == "upperalpha" and len(node.children) == 1:
+        element.name = element.children[0].name = ""
+        mark = Element("", element.line, f"{chr(64 + node.get('start', 1))}. ")
+        element.children[0].children[0].children.insert(0, mark)
+
+
+def _change_quotation(element: Element, node: Any, _level: int) -> None:
+    """Begin a notice with its name in bold; an indented line block is no quotation."""
+    kind = type(node).__name__
+    if kind != "block_quote":
+        name = Element("strong", element.line, children=[Element("", element.line, kind.capitalize())])
+        element.children.insert(0, Element("p", element.line, children=[name]))
+    elif all(_is(child, "line_block") for child in node.children):
+        element.name = ""
+
+
+def _change_table(element: Element, _node: Any, _level: int) -> None:
+    """Make the first row the head."""
+    rows = (each for each in element.walk() if each.name == "tr")
+    for number, row in enumerate(rows):
+        for cell in row.children:
+            cell.name = "td" if number else "th"
+
+
+def _change_link(element: Element, node: Any, _level: int) -> None:
+    if "refid" in node:
+        element.attributes = {"href": f"#{node['refid']}"}
+
+
+def _read_directive(element: Element, node: Any, level: int) -> None:
+    """Read the text of a directive of Sphinx, which docutils reports as an error, separately."""
+    element.children = []
+    for block in node.findall(lambda each: _is(each, "literal_block")):
+        match = _DIRECTIVE.match(block.astext())
+        if match and match["name"] not in SILENT:
+            argument, text = match["argument"].strip(), _OPTION.sub("", dedent(match["content"]))
+            folded = argument if match["name"] in FOLDED else ""
+            held = _document(text if folded else f"{argument}\n\n{text}", level)
+            for each in held.walk():
+                each.line = element.line
+            if folded:
+                element.name = "details"
+                title = Element("", element.line, folded)
+                element.children.append(Element("summary", element.line, children=[title]))
+            element.children.append(held)
+
+
+_CHANGES: Mapping[str, Callable[[Element, Any, int], None]] = {
+    "title": _change_title,
+    "enumerated_list": _change_numbered,
+    "table": _change_table,
+    "reference": _change_link,
+    "system_message": _read_directive,
 }
+"""By kind of a node: what is done to its element."""
+_CHANGES_BY_NAME = {"blockquote": _change_quotation, "pre": _change_code}
 
 
 def to_markdown(text: str) -> Lines:
-    """Return the page as Markdown. Raises ImportingError without docutils, or if the page is nested too deeply."""
+    """Return the page as Markdown. Raises ImportingError without docutils."""
     if docutils_core is None:
         raise ImportingError(EXTRA_MISSING.format(what="reStructuredText", package="docutils"))
-    try:
-        return _document(text)
-    except RecursionError:
-        raise ImportingError("it is nested too deeply to be read") from None
+    return write_blocks(_document(text))
 
 
-def _document(text: str) -> Lines:
-    read = _ROLE.sub(_plain_role, text)
-    origin = accumulate((1 + line.count(_LOST) for line in read.split("\n")), initial=0)
-    tree = docutils_core.publish_doctree(read.replace(_LOST, ""), settings_overrides=SETTINGS)
-    return Writer(tuple(origin)).blocks(tree, 0)
+def _document(text: str, level: int = 0) -> Element:
+    return _element(docutils_core.publish_doctree(text, settings_overrides=SETTINGS), level)
 
 
 def _plain_role(match: re.Match[str]) -> str:
-    """Replace a role of Sphinx with text or a literal, and mark lost line ends; roles of docutils stay."""
-    role, text = match["role"], match["text"]
-    titled = _TITLED.match(text)
-    if role in {"math", "emphasis", "strong", "literal", "code", "sup", "sub"}:
-        return match[0]
-    bare = text.rpartition("/")[2] if role in _PROSE_ROLES else text.lstrip("~!")
-    said = titled["title"] if titled else bare
-    lost = _LOST * (match[0].count("\n") - said.count("\n"))
-    return f"{said}{lost}" if role in _PROSE_ROLES else f"``{said}``{lost}"
+    """Return a role of Sphinx as text or as code."""
+    prose, text = match["role"] in _PROSE_ROLES, match["text"]
+    if titled := _TITLED.match(text):
+        said = titled["title"]
+    else:
+        said = text.rpartition("/")[2] if prose else text.lstrip("~!")
+    return said if prose else f"`{said}`"

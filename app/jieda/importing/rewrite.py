@@ -11,7 +11,7 @@ from urllib.parse import unquote, urljoin
 from jieda.content.markdown.body import BARE_ADDRESS
 from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
-from jieda.importing.html_pages import INLINE
+from jieda.importing.elements import INLINE
 from jieda.importing.outline import code_lines
 
 _SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)

@@ -1,0 +1,201 @@
+"""Writes a page as Markdown with line origins, from elements named as in HTML; HTML and reStructuredText become these
+first."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from textwrap import indent
+
+Lines = list[tuple[str, int]]
+"""Lines of Markdown, each with its line in the file, counted from 0."""
+
+INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
+HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+BLOCKS = HEADINGS | frozenset(
+    """
+    article blockquote body button dd definition details div dl dt figure hr li main ol p pre section summary table
+    term tr ul
+    """.split()
+)
+QUESTION = "#### "
+"""Prefix of a `<dt>`, and of an element with a class such as `faq-question`; the definition or answer follows below."""
+
+_ASKED = re.compile(r"question(?:\s|$)", re.IGNORECASE)
+_ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
+_BEGINS_BLOCK = re.compile(r"#|- |\d+\. |>|```|~~~|\||<details")
+
+
+@dataclass(slots=True)
+class Element:
+    """An element of a page, or a piece of `text`, which has no name. `line`: its line in the file, counted from 0.
+
+    Names that HTML does not have: `anchor`, a link within the page that is none in Markdown; `term` and `definition`,
+    which stay what they are, while a `<dt>` becomes a heading.
+    """
+
+    name: str
+    line: int
+    text: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    children: list["Element"] = field(default_factory=list)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question by its name or class."""
+        named = self.name in BLOCKS and _ASKED.search(self.attributes.get("class", ""))
+        return self.name == "dt" or bool(named)
+
+    def walk(self) -> Iterator["Element"]:
+        """Yield this element and all in it, in the order of the page."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def write_blocks(parent: Element) -> Lines:
+    """Return what is in an element as blocks of Markdown, each with a blank line behind it."""
+    lines: Lines = []
+    run: list[Element] = []
+    for child in parent.children:
+        if not _is_block(child):
+            run.append(child)
+            continue
+        lines += _paragraph(run)
+        run = []
+        lines += _question(child) if child.asks else _WRITERS.get(child.name, write_blocks)(child)
+    return lines + _paragraph(run)
+
+
+def _is_block(element: Element) -> bool:
+    return element.name in BLOCKS or any(map(_is_block, element.children))
+
+
+def _paragraph(run: Sequence[Element]) -> Lines:
+    text = _inline(run).strip()
+    pieces = (piece for each in run for piece in each.walk() if piece.text.strip() or piece.name == "img")
+    return _block(text, next(pieces).line) if text else []
+
+
+def _block(text: str, line: int) -> Lines:
+    return [(text, line), ("", line)]
+
+
+def _inline(elements: Sequence[Element]) -> str:
+    return re.sub(" {2,}", " ", "".join(map(_inline_text, elements)))
+
+
+def _inline_text(element: Element) -> str:
+    """Write an element within a line; blocks in it are only text."""
+    name, given = element.name, element.attributes
+    text = re.sub(r"\s+", " ", element.text) + _inline(element.children)
+    if name in INLINE or name == "pre":
+        mark = INLINE.get(name, "`")
+        return f"{mark}{text.strip() if name == 'pre' else text}{mark}" if text.strip() else text
+    if name == "anchor":
+        # It may be only the sign `¶` that links a heading to itself.
+        return text if re.search(r"\w", text) else ""
+    if name == "a":
+        return f"[{text}]({given['href']})" if given.get("href") else text
+    if name == "img":
+        return f"![{given.get('alt', '')}]({given.get('src', '')})"
+    return f" {text} " if name in BLOCKS or name in {"br", "td", "th"} else text
+
+
+def _heading(element: Element) -> Lines:
+    text, anchor = _inline(element.children).strip(), element.attributes.get("anchor")
+    written = f"{'#' * int(element.name[1])} {text}" + (f" {{#{anchor}}}" if anchor else "")
+    return _block(written, element.line) if text else []
+
+
+def _question(element: Element) -> Lines:
+    """Mark the first paragraph of an element as a question, but for one that is only a link."""
+    lines = write_blocks(element)
+    if lines and not _BEGINS_BLOCK.match(lines[0][0]):
+        text = lines[0][0].rstrip(" +-−▼▾")
+        lines[0] = (f"{'- ' if _ONLY_LINK.fullmatch(text) else QUESTION}{text}", element.line)
+    return lines
+
+
+def _list(element: Element) -> Lines:
+    lines: Lines = []
+    number = int(element.attributes.get("start") or 1)
+    for child in element.children:
+        mark = "- " if element.name == "ul" else f"{number}. "
+        if child.name == "li":
+            lines += _item(child, mark)
+            number += 1
+        else:
+            held = write_blocks(Element("", child.line, children=[child]))
+            lines += _indented(held, mark)
+    return lines
+
+
+def _item(element: Element, mark: str = "- ") -> Lines:
+    (text, _), *others = write_blocks(element) or [("", element.line)]
+    return [(f"{mark}{text}".rstrip(), element.line), *_indented(others, mark)]
+
+
+def _indented(lines: Lines, mark: str) -> Lines:
+    return [(indent(text, " " * len(mark)), line) for text, line in lines]
+
+
+def _code(element: Element) -> Lines:
+    text = "".join("\n" if each.name == "br" else each.text for each in element.walk())
+    lines = [(line, at) for at, line in enumerate(text.rstrip().split("\n"), element.line)]
+    # A line break beside a tag is none of the code.
+    lines = lines[1:] if not lines[0][0].strip() else lines
+    fence = "~~~~" if "```" in text else "```"
+    opening = (f"{fence}{element.attributes.get('language', '')}", element.line)
+    return [opening, *lines, *_block(fence, lines[-1][1])] if lines else []
+
+
+def _quotation(element: Element) -> Lines:
+    lines = write_blocks(element)
+    while lines and not lines[-1][0]:
+        lines.pop()
+    return [*((f"> {text}".rstrip(), line) for text, line in lines), ("", element.line)]
+
+
+def _details(element: Element) -> Lines:
+    lines = write_blocks(element)
+    ends = lines[-1][1] if lines else element.line
+    return [*_block("<details>", element.line), *lines, *_block("</details>", ends)]
+
+
+def _summary(element: Element) -> Lines:
+    return _block(f"<summary>{_inline(element.children).strip()}</summary>", element.line)
+
+
+def _table(element: Element) -> Lines:
+    """Write a table that has header cells; others, and those with headings, questions or tables in them, lay out a
+    page."""
+    inner = list(element.walk())[1:]
+    layout = any(each.name in HEADINGS | {"table", "details"} or each.asks for each in inner)
+    if layout or not any(each.name == "th" for each in inner):
+        return write_blocks(element)
+    rows = [(cells, each.line) for each in inner if each.name == "tr" and (cells := _cells(each))]
+    width = max((len(cells) for cells, _ in rows), default=0)
+    padded = [([*cells, *[""] * (width - len(cells))], line) for cells, line in rows]
+    padded[1:1] = [(["---"] * width, line) for _, line in padded[:1]]
+    lines = [(f"| {' | '.join(cells)} |", line) for cells, line in padded]
+    return [*lines, ("", lines[-1][1])] if lines else []
+
+
+def _cells(row: Element) -> list[str]:
+    texts = (_inline(each.children) for each in row.children if each.name in {"td", "th"})
+    return [" ".join(text.split()).replace("|", "\\|") for text in texts]
+
+
+_WRITERS: Mapping[str, Callable[[Element], Lines]] = {
+    **dict.fromkeys(HEADINGS, _heading),
+    **dict.fromkeys(("ul", "ol"), _list),
+    "li": _item,
+    "pre": _code,
+    "blockquote": _quotation,
+    "details": _details,
+    "summary": _summary,
+    "table": _table,
+    "term": lambda element: [(_inline(element.children).strip(), element.line)],
+    "definition": lambda element: _item(element, ": "),
+    "hr": lambda element: _block("---", element.line),
+}
