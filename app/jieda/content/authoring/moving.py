@@ -7,13 +7,13 @@ it is a link if the text then has the wanted link and its code is unchanged.
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jieda.content.authoring.edition_text import check_id
 from jieda.content.authoring.source_text import SourceText
-from jieda.content.authoring.writing import Create, Rename, Rewrite, Step
+from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, place_in
 from jieda.content.markdown.body import Body, parse_body
 from jieda.content.markdown.links import Link, LinkKind, read_link
 from jieda.content.read.corpus import Corpus, FileOutline
@@ -176,7 +176,8 @@ def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -
     AuthoringError, which says what prevents it, where, and what to do."""
     listings = [list_directory(directory) for directory in directories]
     for listing in listings:
-        _refuse_links(listing, [f"{lang}/{old}.md" for lang in Language])
+        for lang in Language:
+            place_in(listing.root, f"{lang}/{old}.md")
     if not any(entry_id_of(file.where) == old for listing in listings for file in listing.editions):
         raise AuthoringError(_describe_missing(corpus, old))
     _refuse_ids(corpus, old, new)
@@ -221,16 +222,6 @@ def _refuse_taken(listing: DirectoryListing, new: str) -> None:
             raise AuthoringError(f"{path} is there already: choose another name, or move that away first")
 
 
-def _refuse_links(listing: DirectoryListing, wheres: Iterable[str]) -> None:
-    """Raise AuthoringError for a path that is a link or below one: its target must not be changed."""
-    for where in wheres:
-        path = listing.root
-        for part in where.split("/"):
-            path /= part
-            if path.is_symlink():
-                raise AuthoringError(f"{path} is a symbolic link: put the file itself there first")
-
-
 def _move_pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[MovedPage], list[Path]]:
     """Return the editions of every entry that may change, and unreadable files. Raises AuthoringError."""
     name = old.partition("/")[2].encode()
@@ -256,8 +247,7 @@ def _move_pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[Mov
 def _steps_below(listing: DirectoryListing, pages: Sequence[MovedPage], old: str, new: str) -> Iterator[Step]:
     """Yield the steps in one content directory, rewrites first."""
     changed = [page for page in pages if page.content != page.source.content]
-    _refuse_links(listing, [page.outline.where for page in changed])
-    yield from (Rewrite(listing.root / page.outline.where, page.content) for page in changed)
+    yield from (Rewrite(place_in(listing.root, page.outline.where), page.content) for page in changed)
     moved = [page for page in pages if page.outline.id == old]
     for page in moved:
         lang = page.outline.lang
@@ -266,8 +256,7 @@ def _steps_below(listing: DirectoryListing, pages: Sequence[MovedPage], old: str
             yield from _move_images(listing, page, new.partition("/")[0])
     samples = listing.root / "samples" / old
     if os.path.lexists(samples):
-        _refuse_links(listing, [f"samples/{old}"])
-        yield Rename(samples, listing.root / "samples" / new)
+        yield Rename(place_in(listing.root, f"samples/{old}"), listing.root / "samples" / new)
 
 
 def _move_images(listing: DirectoryListing, page: MovedPage, framework: str) -> Iterator[Step]:
@@ -280,8 +269,7 @@ def _move_images(listing: DirectoryListing, page: MovedPage, framework: str) -> 
         where = f"{lang}/{before}/{name}"
         if where not in found:
             continue
-        _refuse_links(listing, [where])
-        source, target = listing.root / where, listing.root / lang / framework / name
+        source, target = place_in(listing.root, where), listing.root / lang / framework / name
         content = read_file(found[where]).content
         if os.path.lexists(target):
             if target.is_symlink() or target.read_bytes() != content:

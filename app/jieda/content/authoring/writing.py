@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import shutil
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -14,142 +13,84 @@ from errno import EEXIST, ENOTDIR
 from pathlib import Path, PurePosixPath
 from tempfile import mkstemp
 
+from jieda.disk import read_plain, sync
 from jieda.errors import AuthoringError, GitError
 from jieda.git import run
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-ABSENT = ""
-"""Digest of a missing file."""
-MOST_BYTES = 4 << 20
-
 
 def digest_of(content: bytes | None) -> str:
-    """Return the digest of a file's content; ABSENT for None."""
-    return ABSENT if content is None else hashlib.sha256(content).hexdigest()
+    """Return the digest of a file's content; empty for None, a missing file."""
+    return "" if content is None else hashlib.sha256(content).hexdigest()
 
 
+def place_in(root: Path, where: str) -> Path:
+    """Return the path `where` below a content directory. Raises AuthoringError if it leads out, or through a link,
+    whose target must not be changed."""
+    parts = PurePosixPath(where).parts
+    if {"..", "/"} & set(parts):
+        raise AuthoringError(f"{where} leads out of the content directory")
+    path = root
+    for part in parts:
+        path /= part
+        if path.is_symlink():
+            raise AuthoringError(f"{path} is a symbolic link: put the file itself there first")
+    return path
+
+
+@dataclass(frozen=True, slots=True)
 class ContentFolder:
-    """A content directory opened for writing, locked against other writers that use this module."""
+    """A content directory, locked against other writers. Paths are relative to its root; each method raises
+    AuthoringError."""
 
-    def __init__(self, root: int) -> None:
-        self._root = root
+    root: Path
 
     def read(self, where: str) -> bytes | None:
-        """Read a file below the directory; None if it is missing. Raises AuthoringError for anything but a file."""
+        """Return the content of a file; None if it is missing."""
         try:
-            with self._folder(where, make=False) as (folder, name):
-                descriptor = os.open(
-                    name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
-                )
+            return read_plain(place_in(self.root, where))
         except FileNotFoundError:
             return None
         except OSError as error:
             raise AuthoringError(f"{where}: {error.strerror}") from error
-        with os.fdopen(descriptor, "rb") as opened:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise AuthoringError(f"{where} is not a file")
-            return opened.read(MOST_BYTES)
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Write files below the directory. All are written to temporary files before the first is renamed. Raises
-        AuthoringError; files that its message does not name are then unchanged."""
-        done: list[str] = []
+        """Write all these files, or none of them."""
+        places = {place_in(self.root, where): content for where, content in files.items()}
         try:
-            for where, content in files.items():
-                self._write_aside(where, content)
-            for where in files:
-                self._rename_into_place(where)
-                done.append(where)
+            carry_out([_step_to(path, content) for path, content in places.items()])
         except OSError as error:
-            self._discard(files.keys() - set(done))
-            written = f"written already: {', '.join(done)}" if done else "nothing was written"
-            raise AuthoringError(f"{error.strerror or error}; {written}") from error
+            raise AuthoringError(f"{error.strerror or error}; nothing was written") from error
 
     def remove(self, where: str) -> None:
-        """Remove a file below the directory. Raises AuthoringError."""
+        """Remove a file."""
         try:
-            with self._folder(where, make=False) as (folder, name):
-                os.unlink(name, dir_fd=folder)
+            place_in(self.root, where).unlink()
         except OSError as error:
             raise AuthoringError(f"{where}: {error.strerror}") from error
-
-    def _write_aside(self, where: str, content: bytes) -> None:
-        with self._folder(where, make=True) as (folder, name):
-            self._check_target(folder, name)
-            with suppress(FileNotFoundError):  # of an earlier, interrupted attempt
-                os.unlink(_temporary_name(name), dir_fd=folder)
-            descriptor = os.open(_temporary_name(name), _NEW, 0o644, dir_fd=folder)
-            with os.fdopen(descriptor, "wb") as opened:
-                opened.write(content)
-                opened.flush()
-                os.fsync(descriptor)
-
-    def _discard(self, unwritten: Iterable[str]) -> None:
-        """Remove temporary files: on a full disk they would take the space that somebody is about to free."""
-        for where in unwritten:
-            with suppress(OSError), self._folder(where, make=False) as (folder, name):
-                os.unlink(_temporary_name(name), dir_fd=folder)
-
-    def _rename_into_place(self, where: str) -> None:
-        with self._folder(where, make=False) as (folder, name):
-            os.replace(_temporary_name(name), name, src_dir_fd=folder, dst_dir_fd=folder)
-
-    @staticmethod
-    def _check_target(folder: int, name: str) -> None:
-        try:
-            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-        except FileNotFoundError:
-            return
-        if not stat.S_ISREG(mode):
-            raise OSError(0, f"{name} is a link or no file: it is not written through")
-
-    @contextmanager
-    def _folder(self, where: str, *, make: bool) -> Iterator[tuple[int, str]]:
-        """Open the folder of a file, one name at a time so that no link is followed; yield it and the file's name."""
-        *folders, name = PurePosixPath(where).parts
-        if any(part in {"..", ".", "/"} for part in (*folders, name)):
-            raise AuthoringError(f"{where} leads out of the content directory")
-        current = os.dup(self._root)
-        try:
-            for folder in folders:
-                if make:
-                    with suppress(FileExistsError):
-                        os.mkdir(folder, 0o755, dir_fd=current)
-                following = os.open(folder, _FOLDER, dir_fd=current)
-                os.close(current)
-                current = following
-            yield current, name
-        finally:
-            os.close(current)
 
 
 @contextmanager
 def opened(directory: Path) -> Iterator[ContentFolder]:
     """Open a content directory for writing; other writers wait. Raises AuthoringError if it cannot be opened."""
     try:
-        root = os.open(directory.resolve(), _FOLDER)
+        root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise AuthoringError(f"{directory}: {error.strerror}") from error
     try:
         fcntl.flock(root, fcntl.LOCK_EX)
-        yield ContentFolder(root)
+        yield ContentFolder(directory.resolve())
     finally:
         os.close(root)
 
 
-def _temporary_name(name: str) -> str:
-    # Hidden files are skipped when content is read.
-    return f".{name}.new"
-
-
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """New content for an existing file. Its mode and time are kept: the time may decide which of two twins is newer,
-    and such a change is not one of the text."""
+    """New content for an existing file, whose mode is kept. `keeps_time`: the change is not one of the text, and the
+    time may decide which of two twins is newer."""
 
     path: Path
     content: bytes
+    keeps_time: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +110,12 @@ class Rename:
 
 
 Step = Rewrite | Create | Rename
+
+
+def _step_to(path: Path, content: bytes) -> Step:
+    return Rewrite(path, content, keeps_time=False) if path.exists() else Create(path, content)
+
+
 _Undo = Callable[[], object]
 
 
@@ -206,12 +153,13 @@ def _prepare(step: Step, asides: ExitStack) -> Callable[[], _Undo]:
         return lambda: _rename(step.source, step.target)
     new = _make_temporary(step.path, asides)
     new.write_bytes(step.content)
+    sync(new)
     if isinstance(step, Create):
         new.chmod(0o644)
         return lambda: _rename(new, step.path)
     kept = _make_temporary(step.path, asides)
     shutil.copy2(step.path, kept)
-    shutil.copystat(step.path, new)
+    (shutil.copystat if step.keeps_time else shutil.copymode)(step.path, new)
     return lambda: _exchange(new, step.path, kept)
 
 
