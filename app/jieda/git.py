@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,6 @@ MOST_COMMITS = 500
 """Most commits of a history."""
 _WORD = b"[[:alnum:]_]+|[\xc0-\xff][\x80-\xbf]+|[^[:space:]]"
 """A word, a character of more than one byte, or any other sign."""
-_CHANGED = "diff --name-status --no-renames --no-ext-diff -z".split()
 _HISTORY = (
     *("log", f"--max-count={MOST_COMMITS}", "--format=%x00%h %cs %s"),
     *"--relative --find-renames=80% --diff-filter=MR -p -U0 --no-ext-diff --no-textconv --no-color".split(),
@@ -67,21 +66,19 @@ class Repository:
                 " (in a workflow: fetch-depth: 0)"
             ) from error
 
-    def changed_since(self, commit: str, folders: Sequence[str]) -> tuple[tuple[str, bool], ...]:
-        """Return the paths below `folders` that have changed since a commit, untracked files included; each with
-        whether it existed then. All paths are relative to `root`. Raises GitError."""
-        parts = _names(run(self.root, *_CHANGED, commit, "--", *folders))
-        found = dict(zip(parts[1::2], (status != "A" for status in parts[::2]), strict=True))
-        new = run(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", *folders)
-        return tuple((dict.fromkeys(_names(new), False) | found).items())
+    def check_out(self, commit: str, folder: Path, target: Path) -> Path:
+        """Write the files that were below a folder of the work tree in a commit to the same place below `target`, a
+        new folder; return that place. Raises GitError."""
+        place = target / folder.relative_to(self.root)
+        place.mkdir(parents=True)
+        index = {"GIT_INDEX_FILE": str(target / ".index")}
+        run(folder, "read-tree", commit, environ=index)
+        run(folder, "checkout-index", "--all", "--quiet", f"--prefix={target}/", environ=index)
+        return place
 
     def latest(self) -> str:
         """Return the commit that is checked out. Raises GitError if there is none yet."""
         return run(self.root, "rev-parse", "--verify", "HEAD").decode().strip()
-
-    def file_at(self, commit: str, path: str) -> bytes:
-        """Return the content of a file in a commit. Raises GitError."""
-        return run(self.root, "cat-file", "blob", f"{commit}:{path}")
 
 
 def word_changes(folder: Path, commit: str) -> str:
@@ -90,10 +87,6 @@ def word_changes(folder: Path, commit: str) -> str:
     own may have signs that git would quote. Raises GitError."""
     output = run(folder, *_HISTORY, commit, "--", ".", environ={"LC_ALL": "C"})
     return output.decode("utf-8", "replace")
-
-
-def _names(output: bytes) -> list[str]:
-    return [os.fsdecode(name) for name in output.split(b"\0") if name]
 
 
 def run(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None, called: str = "") -> bytes:

@@ -1,6 +1,6 @@
 """The complete check of content directories, as `jieda check` runs it."""
 
-import os
+import filecmp
 import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,11 +13,10 @@ from tempfile import TemporaryDirectory
 from jieda.content.check.findings import MOST_NAMED, SignatureFinder, SignatureHolders, glossary_words
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import Corpus, draft_files, newest
-from jieda.content.read.directory import BACKGROUND, BRAND, SHARED_FILES, list_directory
+from jieda.content.read.directory import BRAND, list_directory
 from jieda.content.read.gather import GLOSSARY, TAXONOMY, in_order
 from jieda.content.read.load import Loaded
 from jieda.entry import Kind, Language, Problem
-from jieda.errors import GitError
 from jieda.git import Repository
 from jieda.progress import with_progress
 
@@ -144,12 +143,9 @@ def _missing_images(loaded: Loaded) -> Iterator[Problem]:
             yield Problem(TAXONOMY, 1, "link", f"there is no image {BRAND}/{name}", served=True)
 
 
-_FOLDERS = frozenset({*Language, "samples", BACKGROUND, BRAND})
-
-
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Copies of content directories at an earlier commit; `changed`: paths below them that differ now."""
+    """Content directories at an earlier commit; `changed`: paths below them that differ now."""
 
     directories: tuple[Path, ...]
     changed: frozenset[str]
@@ -168,50 +164,28 @@ class Earlier:
 
 @contextmanager
 def check_out(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
-    """Check out copies of the content at the last commit that `revision` and HEAD have in common. The repository is
-    that of the last directory; files in another one, or in none, count as unchanged. Raises GitError."""
+    """Check out the content at the last commit that `revision` and HEAD have in common. The repository is that of the
+    last directory; files in another one, or in none, count as unchanged. Raises GitError."""
     repository = Repository.around(directories[-1])
     commit = repository.fork_point(revision)
     changed: set[str] = set()
     with TemporaryDirectory(prefix="jieda-") as folder:
-        copies = []
+        then = list(directories)
         for number, directory in enumerate(directories):
-            copy = Path(folder) / str(number)
-            copy.mkdir()
-            _copy(directory, copy)
-            changed.update(_restore(repository, commit, directory.resolve(), copy))
-            copies.append(copy)
-        yield Earlier(tuple(copies), frozenset(changed))
+            if directory.resolve().is_relative_to(repository.root):
+                then[number] = repository.check_out(commit, directory.resolve(), Path(folder) / str(number))
+                changed.update(_differing(directory, then[number]))
+        yield Earlier(tuple(then), frozenset(changed))
 
 
-def _copy(directory: Path, target: Path) -> None:
-    """Copy everything that a check reads, with file times, which may decide which of two twins is stale."""
-    listing = list_directory(directory)
-    for where in (*(file.where for file in listing.files), *(each.path for each in listing.problems)):
-        source, copy = listing.root / where, target / where
-        if source.is_symlink() or source.is_file():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            if not os.path.lexists(copy):
-                shutil.copy2(source, copy, follow_symlinks=False)
-
-
-def _restore(repository: Repository, commit: str, directory: Path, copy: Path) -> Iterator[str]:
-    """Replace changed files in a copy by those of an earlier commit; yield the paths that differ."""
-    if not directory.is_relative_to(repository.root):
-        return
-    prefix = directory.relative_to(repository.root).as_posix()
-    for path, was_there in repository.changed_since(commit, [prefix]):
-        where = path if prefix == "." else path.removeprefix(f"{prefix}/")
-        if where.split("/")[0] not in _FOLDERS and where not in SHARED_FILES:
-            continue
-        file = copy / where
-        if os.path.lexists(file):
-            file.unlink()
-        if was_there:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                file.write_bytes(repository.file_at(commit, path))
-            except OSError as error:
-                raise GitError(f"{path} cannot be looked at as it was: {error}") from error
-            os.utime(file, (0, 0))
-        yield where
+def _differing(now: Path, then: Path) -> Iterator[str]:
+    """Yield the paths that differ between two directories. All other files get the times that they have now, which may
+    decide which of two twins is stale."""
+    listings = list_directory(now), list_directory(then)
+    wheres = {each.where for listing in listings for each in listing.files}
+    for where in wheres.union(each.path for listing in listings for each in listing.problems):
+        one, other = now / where, then / where
+        if one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False):
+            shutil.copystat(one, other)
+        elif not (one.is_dir() and other.is_dir()):
+            yield where
