@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.authoring.edition_text import KnownFailure
-from jieda.content.read.forms import MAX_TITLE_CHARS
+from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.diagnosis.facts import WordReader
 from jieda.drafting.guesses import Doubt, SlugAllocator, doubt, doubt_guess, finders_of, shape_of
-from jieda.entry import Kind, Sample, Source
+from jieda.entry import Kind, Sample, Signature, Source
+from jieda.feedback import today
 from jieda.importing.plan import Progress
 from jieda.importing.threads import Comment, Thread, solution
 from jieda.search.answers import SearchRequest
@@ -26,7 +26,7 @@ from jieda.search.meaning.embedder import NotEmbedded, similar_pairs
 from jieda.signature import compile_signature_line
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Filters
-from jieda.usecases.from_log import MOST_NAMED, clues_of, draft_files
+from jieda.usecases.from_log import MOST_NAMED, clues_of, edition_files, sample_files
 from jieda.usecases.gaps.maintenance import ALIKE, meaning
 from jieda.usecases.judge import judge, search_and_judge
 from jieda.usecases.secrets import masked_for_others
@@ -223,15 +223,15 @@ class Drafter:
         slug, named = self._slugs.take(title, title, "", clues.name or "question")
         entry_id = f"{self._framework}/{slug}"
         is_error = bool(clues.line)
-        known = KnownFailure(
+        known = FrontMatter(
             title=masked_for_others(title),
+            kind=Kind.ERROR if is_error else Kind.HOW_TO,
             topics=self._topics.find(title),
             error_types=clues.error_types,
-            signatures=clues.signatures,
-            text=clues.line,
-            kind=Kind.ERROR if is_error else Kind.HOW_TO,
+            signatures=tuple(Signature((line,)) for line in clues.signatures),
             symptoms=(masked_for_others(title),) if is_error else (),
-            sources=tuple(_sources(group)),
+            source=tuple(_sources(group)),
+            updated=today(),
         )
         logs = tuple(
             masked_for_others(each.thread.logs) for each in group.members if each.shape == first.shape
@@ -241,8 +241,9 @@ class Drafter:
             *(() if named else (doubt("slug", slug=slug),)),
             *_doubts(group, known),
         )
-        files = draft_files(self._content, entry_id, known, doubts, logs[:MOST_LOGS] if is_error else ())
-        return ThreadDraft(group, entry_id, files)
+        files = edition_files(self._content, entry_id, known, clues.line, doubts)
+        samples = sample_files(entry_id, logs[:MOST_LOGS] if is_error else ())
+        return ThreadDraft(group, entry_id, files | samples)
 
 
 def _sources(group: ThreadGroup) -> Iterator[Source]:
@@ -254,7 +255,7 @@ def _sources(group: ThreadGroup) -> Iterator[Source]:
             yield Source(each.thread.title[:MAX_TITLE_CHARS], each.thread.url, UNKNOWN_LICENSE)
 
 
-def _doubts(group: ThreadGroup, known: KnownFailure) -> Iterator[Doubt]:
+def _doubts(group: ThreadGroup, known: FrontMatter) -> Iterator[Doubt]:
     solved, count = group.solved_by, len(group.members)
     yield doubt("source-from-threads", url=solved.url) if solved else doubt("unsolved-from-threads")
     if near := [each.entry.id for each in group.first.diagnosis.matches][:MOST_NAMED]:
@@ -263,7 +264,7 @@ def _doubts(group: ThreadGroup, known: KnownFailure) -> Iterator[Doubt]:
     if known.kind is not Kind.ERROR:
         yield doubt("kind", kind=known.kind)
         return
-    lines = [compile_signature_line(each) for each in known.signatures]
+    lines = [compile_signature_line(line) for each in known.signatures for line in each.all]
     fits = sum(any(line.matches(each.thread.logs) for line in lines) for each in group.members)
     if not lines:
         yield doubt("signature-from-log")

@@ -3,14 +3,14 @@ as a doubt."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.authoring.edition_text import KnownFailure, check_id, known_skeletons
+from jieda.content.authoring.edition_text import check_id, known_skeletons
 from jieda.content.authoring.writing import Create
-from jieda.content.read.forms import MAX_TITLE_CHARS
+from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis
 from jieda.drafting.guesses import (
@@ -22,7 +22,7 @@ from jieda.drafting.guesses import (
     signatures_of,
     words_of,
 )
-from jieda.entry import Language, Sample
+from jieda.entry import Kind, Language, Sample, Signature
 from jieda.errors import AuthoringError
 from jieda.feedback import today
 from jieda.log.formats import compile_formats
@@ -141,19 +141,26 @@ def draft_from_log(
         *_close(diagnosis),
         doubt_guess("topics", known.topics),
         doubt_guess("error-types", known.error_types),
-        *_of_signatures(known.signatures),
+        *_of_signatures(clues.signatures),
         doubt("sample-from-log", id=entry_id),
         doubt("source-from-log"),
     )
-    files = draft_files(content, entry_id, known, doubts, (sample,))
-    return LogDraft(entry_id, files, has_secrets=sample != text)
+    files = edition_files(content, entry_id, known, known.title, doubts)
+    return LogDraft(entry_id, files | sample_files(entry_id, (sample,)), has_secrets=sample != text)
 
 
-def known_failure(clues: Clues, content: Loaded) -> KnownFailure:
-    """Return the data for the skeletons of an entry, without doubts."""
+def known_failure(clues: Clues, content: Loaded) -> FrontMatter:
+    """Return what is known of an entry before it is written."""
     title = clues.line[:MAX_TITLE_CHARS].strip()
     topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
-    return KnownFailure(title, topics.find(title), clues.error_types, clues.signatures, title)
+    return FrontMatter(
+        title=title,
+        kind=Kind.ERROR,
+        topics=topics.find(title),
+        error_types=clues.error_types,
+        signatures=tuple(Signature((line,)) for line in clues.signatures),
+        updated=today(),
+    )
 
 
 def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
@@ -170,12 +177,16 @@ def _of_signatures(signatures: Sequence[str]) -> Iterable[Doubt]:
         yield doubt("values-from-log", values=", ".join(values))
 
 
-def draft_files(
-    content: Loaded, entry_id: str, known: KnownFailure, doubts: tuple[Doubt, ...], logs: tuple[str, ...]
+def edition_files(
+    content: Loaded, entry_id: str, known: FrontMatter, text: str, doubts: Sequence[Doubt]
 ) -> dict[str, str]:
-    """Return the editions of a draft and its samples, by path below a content directory."""
+    """Return the editions of a draft by path below a content directory. `text`: the printed lines."""
     said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
-    texts = known_skeletons(content.corpus, entry_id, replace(known, doubts=said), today())
-    files = {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
+    texts = known_skeletons(content.corpus, entry_id, known, text, said)
+    return {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
+
+
+def sample_files(entry_id: str, logs: Sequence[str]) -> dict[str, str]:
+    """Return the samples of a draft by path below a content directory."""
     samples = zip(SAMPLES, logs, strict=False)
-    return files | {f"samples/{entry_id}/{name}": text.removesuffix("\n") + "\n" for name, text in samples}
+    return {f"samples/{entry_id}/{name}": text.removesuffix("\n") + "\n" for name, text in samples}

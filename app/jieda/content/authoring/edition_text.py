@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 
@@ -148,22 +148,6 @@ _BODY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFailure:
-    """The data of a new error or question before its answer is written. `text`: the printed lines; `symptoms`: how
-    somebody described it; `doubts` by language."""
-
-    title: str
-    topics: tuple[str, ...]
-    error_types: tuple[str, ...]
-    signatures: tuple[str, ...]
-    text: str
-    kind: Kind = Kind.ERROR
-    symptoms: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
-    doubts: Mapping[Language, tuple[str, ...]] = field(default_factory=dict)
-
-
 def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
     """Raise AuthoringError for an id that a new entry must not have."""
     if not ENTRY_ID.fullmatch(entry_id):
@@ -182,30 +166,32 @@ def code_block(text: str) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
-def known_skeletons(corpus: Corpus, entry_id: str, known: KnownFailure, today: date) -> dict[Language, str]:
-    """Return the editions of a new entry, in the languages of the content, filled in with what is known; two are
-    stamped as in sync."""
+def known_skeletons(
+    corpus: Corpus,
+    entry_id: str,
+    known: FrontMatter,
+    text: str,
+    doubts: Mapping[Language, tuple[str, ...]] | None = None,
+) -> dict[Language, str]:
+    """Return the editions of a new entry, in the languages of the content, filled in with the fields that are `known`,
+    the day among them, and with the printed lines, `text`; two are stamped as in sync. `doubts` by language."""
     framework = entry_id.partition("/")[0]
-    signatures = tuple(Signature((line,)) for line in known.signatures)
     bodies = {}
     for lang in corpus.languages:
         todo = _BODY[lang]["symptom"]
-        log = f"{todo}\n\n{code_block(known.text)}"
-        bodies[lang] = _skeleton_body(known.kind, lang).replace(todo, log, 1)
+        bodies[lang] = _skeleton_body(known.kind, lang).replace(todo, f"{todo}\n\n{code_block(text)}", 1)
     editions = {}
     for lang, body in bodies.items():
-        front = _skeleton_front(corpus.taxonomy, framework, known.kind, lang, today)
+        empty = _skeleton_front(corpus.taxonomy, framework, known.kind, lang, known.updated)
         twin = bodies.get(lang.other)
         front = replace(
-            front,
-            title=known.title,
-            topics=known.topics,
-            error_types=known.error_types,
-            signatures=signatures,
-            symptoms=known.symptoms or (() if signatures else front.symptoms),
-            source=known.sources or front.source,
+            known,
+            symptoms=known.symptoms or (() if known.signatures else empty.symptoms),
+            applies_to=empty.applies_to,
+            source=known.source or empty.source,
             synced_with=edition_digest(known.title, twin) if twin else "",
-            doubts=known.doubts.get(lang, ()),
+            draft=True,
+            doubts=(doubts or {}).get(lang, ()),
         )
         editions[lang] = edition_text(front, body)
     return editions
@@ -235,7 +221,7 @@ def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, tod
 
 
 def _skeleton_front(
-    taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date
+    taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date | None
 ) -> FrontMatter:
     tag = taxonomy.framework[framework]
     address = tag.repository or tag.homepage or "https://example.com/"

@@ -274,7 +274,7 @@ def error_draft(
     corpus = material.loaded.corpus
     draft = empty_draft(corpus, chosen, slug, Kind.ERROR, today())
     known = known_failure(clues, material.loaded)
-    texts = known_skeletons(corpus, draft.id, known, today()) if clues.line else draft.texts
+    texts = known_skeletons(corpus, draft.id, known, known.title) if clues.line else draft.texts
     return Draft(draft.id, texts, tidied(text))
 
 
