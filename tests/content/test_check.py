@@ -214,7 +214,7 @@ BROKEN = {
     ),
     "edition in no framework folder": (
         {"en/lost.md": edition("L")},
-        "en/lost.md:1: place: editions belong in",
+        "en/lost.md:1: place: is neither an edition, <lang>",
     ),
     "sample in the wrong place": ({"samples/roll/a/notes.txt": "x"}, "place: samples belong in"),
     "program that is no framework": (

@@ -28,7 +28,7 @@ from jieda.errors import ContentError
 
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt", "programs.yaml", "failures.yaml")
 BACKGROUND, BRAND = "background", "site"
-BRAND_TYPES = IMAGE_TYPES | {".svg"}
+SAMPLES = "samples"
 LIKE_A_LANGUAGE = re.compile(r"(?!(?-i:en|zh)$)[a-z]{2}(?:[-_]\w+)?|chs|chinese|english", re.IGNORECASE)
 _HIDDEN = re.compile(r"/\.(?!\.)")
 """A hidden name in a path. Kubernetes mounts files as links to `..data`, which hides nothing."""
@@ -104,15 +104,18 @@ def list_directory(directory: Path, languages: frozenset[Language] = frozenset(L
     walk = _Walk(os.path.realpath(directory))
     shared = tuple(walk.shared())
     walk.misnamed()
-    wanted = [language.value for language in Language if language in languages]
-    found = sort_files(file for lang in wanted for file in walk.editions_and_images(lang))
+    left_out = frozenset(Language) - languages
+    found = {
+        place: sort_files(walk.files(place, *row)) for place, row in _PLACES.items() if place not in left_out
+    }
+    beside = [file for lang in sorted(languages) for file in found[lang]]
     return DirectoryListing(
         root=Path(walk.root),
         shared=shared,
-        editions=tuple(file for file in found if file.where.endswith(".md")),
-        images=(*(file for file in found if not file.where.endswith(".md")), *sort_files(walk.brand())),
-        samples=sort_files(walk.samples()),
-        background=sort_files(walk.background()),
+        editions=tuple(file for file in beside if file.where.endswith(".md")),
+        images=(*(file for file in beside if not file.where.endswith(".md")), *found[BRAND]),
+        samples=found[SAMPLES],
+        background=found[BACKGROUND],
         problems=tuple(walk.problems),
         folders=tuple(walk.folders),
     )
@@ -147,18 +150,6 @@ def sort_files(files: Iterable[Placed]) -> tuple[Placed, ...]:
     return tuple(sorted(files, key=lambda file: file.where))
 
 
-def _is_log(name: str) -> bool:
-    return name.endswith(".log")
-
-
-def _is_brand(name: str) -> bool:
-    return os.path.splitext(name)[1].lower() in BRAND_TYPES  # noqa: PTH122 - tens of thousands of files: Path costs seconds
-
-
-def _is_edition_or_image(name: str) -> bool:
-    return name.endswith(".md") or os.path.splitext(name)[1].lower() in IMAGE_TYPES  # noqa: PTH122 - as above
-
-
 def _is_below(path: str, root: str) -> bool:
     """Whether a real path is in the directory `root`, and nothing on the way is hidden there."""
     folder = root.rstrip(os.sep)
@@ -168,6 +159,28 @@ def _is_below(path: str, root: str) -> bool:
 def _printable(where: str) -> str:
     # A name that is not UTF-8 must not break printing of the problem.
     return where.encode("utf-8", "replace").decode()
+
+
+_IMAGE = f"(?i:{'|'.join(map(re.escape, sorted(IMAGE_TYPES)))})"
+_LOG = re.compile(r"\.log\Z")
+_PLACES: Mapping[str, tuple[int, re.Pattern[str], str]] = {
+    **dict.fromkeys(
+        Language,
+        (
+            1,
+            re.compile(rf"(?:\.md|{_IMAGE})\Z"),
+            "is neither an edition, <lang>/<framework>/<slug>.md, nor an image beside one that can be served",
+        ),
+    ),
+    BRAND: (
+        0,
+        re.compile(rf"(?:(?i:\.svg)|{_IMAGE})\Z"),
+        "is not an image that can be served as a logo or an icon",
+    ),
+    SAMPLES: (2, _LOG, "samples belong in samples/<framework>/<slug>/*.log"),
+    BACKGROUND: (0, _LOG, "logs that no entry explains belong in background/*.log"),
+}
+"""What is in each folder: the levels of folders in it, how the names of files end, and what is said of all else."""
 
 
 class _Walk:
@@ -180,7 +193,7 @@ class _Walk:
 
     def shared(self) -> Iterator[FoundFile]:
         for name in SHARED_FILES:
-            path = os.path.join(self.root, name)  # noqa: PTH118 - as above
+            path = os.path.join(self.root, name)  # noqa: PTH118 - tens of thousands of files: Path costs seconds
             if os.path.lexists(path) and (file := self._take(path, name, link=os.path.islink(path))):  # noqa: PTH114 - as above
                 yield file
 
@@ -193,40 +206,16 @@ class _Walk:
                 elif LIKE_A_LANGUAGE.fullmatch(item.name) and any(Path(item.path).glob("*/*.md")):
                     self._complain(item.name, "place", "is not read: editions belong in en/ and zh/")
 
-    def editions_and_images(self, language: str) -> Iterator[FoundFile]:
-        fault = "is neither an edition (.md) nor an image that can be served"
-        for framework in self._folders(language, "editions belong in <lang>/<framework>/<slug>.md"):
-            where = f"{language}/{framework.name}"
-            yield from self._files(where, _is_edition_or_image, fault, link=framework.is_symlink())
-
-    def brand(self) -> Iterator[FoundFile]:
-        return self._files(BRAND, _is_brand, "is not an image that can be served as a logo or an icon")
-
-    def samples(self) -> Iterator[FoundFile]:
-        fault = "samples belong in samples/<framework>/<slug>/*.log"
-        for framework in self._folders("samples", fault):
-            outer = f"samples/{framework.name}"
-            for entry in self._folders(outer, fault, link=framework.is_symlink()):
-                yield from self._files(f"{outer}/{entry.name}", _is_log, fault, link=entry.is_symlink())
-
-    def background(self) -> Iterator[FoundFile]:
-        return self._files(BACKGROUND, _is_log, "logs that no entry explains belong in background/*.log")
-
-    def _folders(self, where: str, fault: str, *, link: bool = True) -> Iterator[os.DirEntry[str]]:
-        """Yield the folders in a folder, and complain about what else is there."""
-        for item in self._listing(where, link=link):
-            if item.is_dir():
-                yield item
-            else:
-                self._complain(f"{where}/{item.name}", "place", fault)
-
-    def _files(
-        self, folder: str, is_wanted: Callable[[str], bool], fault: str, *, link: bool = True
+    def files(
+        self, folder: str, levels: int, ending: re.Pattern[str], fault: str, *, link: bool = True
     ) -> Iterator[FoundFile]:
-        """Yield the files of a folder whose names are wanted, and complain about the others."""
+        """Yield the files with names that end so, that many levels of folders below a folder; complain about what else
+        is there."""
         for item in self._listing(folder, link=link):
             where = f"{folder}/{item.name}"
-            if not is_wanted(item.name):
+            if levels and item.is_dir():
+                yield from self.files(where, levels - 1, ending, fault, link=item.is_symlink())
+            elif levels or not ending.search(item.name):
                 self._complain(where, "place", fault)
             elif file := self._take(item.path, where, link=item.is_symlink()):
                 yield file
