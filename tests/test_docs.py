@@ -203,7 +203,7 @@ FORMAT = ("docs/content-format.md", "docs/content-format.zh-CN.md")
 
 @pytest.mark.parametrize("name", FORMAT)
 def test_the_tables_of_the_content_format_are_what_is_read(name: str) -> None:
-    fields = [field.name for field in FIELDS]
+    fields = list(FIELDS)
     sections = list(SECTIONS)
     placeholders = [f"{{{each}}}" for each in (*SIGNATURES.closed, *SIGNATURES.open)]
     fields_and_placeholders = read(name).split("\n### taxonomy.yaml")[0]

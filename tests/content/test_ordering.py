@@ -94,7 +94,7 @@ VALUES = st.one_of(
     LISTS.map(lambda items: "".join(f"\n  - {item}  # why" for item in items)),
     LISTS.map(lambda items: "".join(f"\n- {item}\n  # deeper" for item in items)),
 )
-NAMES = st.lists(st.sampled_from([*(row.name for row in FIELDS), "own", "more"]), unique=True, max_size=8)
+NAMES = st.lists(st.sampled_from([*FIELDS, "own", "more"]), unique=True, max_size=8)
 ASIDES = st.sampled_from(["", "", "\n", "# a comment\n", "# two\n# lines\n", "\n# apart\n\n", "  # deep\n"])
 
 

@@ -188,7 +188,7 @@ def _fault(message: str) -> tuple[str, str]:
     named = _NAME.match(message)
     if not named:
         return "", message
-    if named[1] not in {row.name for row in FIELDS}:
+    if named[1] not in FIELDS:
         return named[1], "is not a field of an entry: see docs/content-format.md for those that there are"
     return named[1], message[named.end() :]
 

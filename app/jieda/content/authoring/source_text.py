@@ -123,7 +123,7 @@ def _rows_of(key: str, starts: Mapping[str, int], lines: Sequence[str]) -> tuple
 
 def canonical_order(names: Iterable[str]) -> list[str]:
     """Sort names of fields as docs/content-format.md lists them; unknown ones last, in their order."""
-    places = {row.name: number for number, row in enumerate(FIELDS)}
+    places = {name: number for number, name in enumerate(FIELDS)}
     return sorted(names, key=lambda name: places.get(name, len(places)))
 
 

@@ -8,7 +8,7 @@ Report.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any
 
@@ -285,35 +285,6 @@ MAX_FRONT_MATTER_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class FrontMatter:
-    """The fields of an edition; absent or wrong ones have their defaults."""
-
-    title: str = ""
-    kind: Kind = Kind.CONCEPT
-    topics: tuple[str, ...] = ()
-    error_types: tuple[str, ...] = ()
-    signatures: tuple[Signature, ...] = ()
-    symptoms: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    applies_to: str = ""
-    applies_anywhere: bool = False
-    related: tuple[str, ...] = ()
-    source: tuple[Source, ...] = ()
-    updated: date | None = None
-    synced_with: str = ""
-    formerly: tuple[str, ...] = ()
-    draft: bool = False
-    doubts: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    fixed_in: Mapping[str, str] = field(default_factory=dict)
-    verified: Verified | None = None
-
-    @property
-    def validity(self) -> Validity:
-        return Validity(self.versions, self.fixed_in, self.verified)
-
-
-@dataclass(frozen=True, slots=True)
 class Complaint:
     """A problem of one field; a `fatal` one keeps the file from being served."""
 
@@ -325,12 +296,15 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A row of `FIELDS`. `fatal`: an edition with a wrong value, or without a required one, is not served."""
+    """How a field is read. `fatal`: an edition with a wrong value, or without a required one, is not served."""
 
-    name: str
     read: Form
     required: bool = False
     fatal: bool = False
+
+
+def _field(default: Any, read: Form, *, required: bool = False, fatal: bool = False) -> Any:
+    return field(default_factory=lambda: default, metadata={"form": Field(read, required, fatal)})
 
 
 _tags = list_of(matching(TAG_ID, "an id of the taxonomy"))
@@ -339,59 +313,70 @@ _lines = list_of(line_of_text)
 _program = matching(TAG_ID, "the name of a program as pip writes it")
 _address = matching(ADDRESS, "an http(s) address")
 _source = {"title": stripped, "url": _address, "license": stripped}
+_sources = list_of(record(_source, *_source, make=Source))
+_digest = matching(DIGEST, "12 hex digits, as `jieda sync` writes them")
 
-FIELDS = (
-    Field("title", title, required=True, fatal=True),
-    Field("kind", one_of(Kind), required=True, fatal=True),
-    Field("topics", _tags),
-    Field("error_types", _tags),
-    Field("signatures", list_of(signature)),
-    Field("symptoms", _lines),
-    Field("aliases", _lines),
-    Field("applies_to", line_of_text),
-    Field("versions", mapping_of(_program, faultless(fault_of_range))),
-    Field("fixed_in", mapping_of(_program, faultless(fault_of_version))),
-    Field("verified", verified),
-    Field("applies_anywhere", switch),
-    Field("related", _ids),
-    Field("source", list_of(record(_source, *_source, make=Source)), required=True),
-    Field("updated", day, required=True),
-    Field("synced_with", matching(DIGEST, "12 hex digits, as `jieda sync` writes them")),
-    Field("formerly", _ids),
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The fields of an edition, in the order of docs/content-format.md; absent or wrong ones have their defaults."""
+
+    title: str = _field("", title, required=True, fatal=True)
+    kind: Kind = _field(Kind.CONCEPT, one_of(Kind), required=True, fatal=True)  # noqa: RUF009 - a field of dataclasses
+    topics: tuple[str, ...] = _field((), _tags)
+    error_types: tuple[str, ...] = _field((), _tags)
+    signatures: tuple[Signature, ...] = _field((), list_of(signature))
+    symptoms: tuple[str, ...] = _field((), _lines)
+    aliases: tuple[str, ...] = _field((), _lines)
+    applies_to: str = _field("", line_of_text)
+    versions: Mapping[str, str] = _field({}, mapping_of(_program, faultless(fault_of_range)))
+    fixed_in: Mapping[str, str] = _field({}, mapping_of(_program, faultless(fault_of_version)))
+    verified: Verified | None = _field(None, verified)  # noqa: RUF009 - as above
+    applies_anywhere: bool = _field(False, switch)
+    related: tuple[str, ...] = _field((), _ids)
+    source: tuple[Source, ...] = _field((), _sources, required=True)
+    updated: date | None = _field(None, day, required=True)  # noqa: RUF009 - as above
+    synced_with: str = _field("", _digest)
+    formerly: tuple[str, ...] = _field((), _ids)
     # A typing error must not publish what may have been meant as a draft.
-    Field("draft", switch, fatal=True),
-    Field("doubts", _lines),
-)
+    draft: bool = _field(False, switch, fatal=True)
+    doubts: tuple[str, ...] = _field((), _lines)
+
+    @property
+    def validity(self) -> Validity:
+        return Validity(self.versions, self.fixed_in, self.verified)
 
 
-def read_front_matter(fields: Fields) -> tuple[FrontMatter, tuple[Complaint, ...]]:
+FIELDS: Mapping[str, Field] = {each.name: each.metadata["form"] for each in fields(FrontMatter)}
+
+
+def read_front_matter(given: Fields) -> tuple[FrontMatter, tuple[Complaint, ...]]:
     """Return the valid fields, and a complaint about each problem."""
     complaints: list[Complaint] = []
     values: dict[str, Any] = {}
-    for row in FIELDS:
-        if row.name in fields.values:
-            values |= _read_field(row, fields, complaints)
+    for name, row in FIELDS.items():
+        if name in given.values:
+            values |= _read_field(name, row, given, complaints)
         elif row.required:
-            complaints.append(Complaint(fields.line, "field", f"`{row.name}` is missing", row.fatal))
-    known = {row.name for row in FIELDS}
-    for key, line in fields.key_lines.items():
-        if key not in known:
+            complaints.append(Complaint(given.line, "field", f"`{name}` is missing", row.fatal))
+    for key, line in given.key_lines.items():
+        if key not in FIELDS:
             complaints.append(Complaint(line, "unknown-key", f"`{key}` is not a field of an edition"))
     return FrontMatter(**values), tuple(complaints)
 
 
-def _read_field(row: Field, fields: Fields, complaints: list[Complaint]) -> dict[str, Any]:
-    rule = "signature" if row.name == "signatures" else "field"
+def _read_field(name: str, row: Field, given: Fields, complaints: list[Complaint]) -> dict[str, Any]:
+    rule = "signature" if name == "signatures" else "field"
 
     def report(error: YamlError, *, fatal: bool = False) -> None:
-        complaints.append(Complaint(error.line, rule, f"`{row.name}` {error.message}", fatal))
+        complaints.append(Complaint(error.line, rule, f"`{name}` {error.message}", fatal))
 
     before = len(complaints)
     try:
-        value = row.read(fields.values[row.name], report)
+        value = row.read(given.values[name], report)
     except YamlError as error:
         report(error, fatal=row.fatal)
         return {}
     if row.required and not value and len(complaints) == before:
-        complaints.append(Complaint(fields.key_lines[row.name], "field", f"`{row.name}` is empty", row.fatal))
-    return {row.name: value}
+        complaints.append(Complaint(given.key_lines[name], "field", f"`{name}` is empty", row.fatal))
+    return {name: value}
