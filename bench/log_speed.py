@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jieda.entry import Language
-from jieda.helpers import THRESHOLDS
+from jieda.helpers import GC_THRESHOLDS
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 
@@ -40,7 +40,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as data:
         knowledge = Knowledge(Settings.load({"JIEDA_DATA": str(Path(data))}))
         knowledge.open()
-        gc.set_threshold(*THRESHOLDS)
+        gc.set_threshold(*GC_THRESHOLDS)
         gc.freeze()
         diagnoser = knowledge.snapshot.diagnoser
         log = interleaved_ranks(MIB)

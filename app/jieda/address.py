@@ -1,5 +1,5 @@
-"""Addresses of servers: the default one, shared by the settings and by the health check, which has no time to import
-the settings, and those that a user gives."""
+"""Addresses of servers: the default, shared with the health check, which must not spend time importing the settings;
+and those that a user passes."""
 
 import re
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ _SERVER = re.compile(r"https?://[^/?#\s]+(/[^?#\s]*)?")
 
 
 def server_address(text: str) -> str:
-    """Return an address such as `https://faq.example.com/kb`, without a slash at its end. Raises ValueError for any
-    other text."""
+    """Return an address such as `https://faq.example.com/kb` without a trailing slash. Raises ValueError for any other
+    text."""
     parts = urlsplit(text)
     if "@" in parts.netloc:
         raise ValueError("an address with a login, user:password@, is not supported")  # nor shown to anybody
@@ -29,7 +29,7 @@ def own_address(host: str, port: int | str) -> str:
 
 
 def read_variable(environ: Mapping[str, str], variable: str, default: str) -> str:
-    """Return the value of a variable. An empty one counts as not set, and so does the one that Kubernetes sets in every
-    container beside a service named jieda: `JIEDA_PORT=tcp://10.96.12.3:8000`."""
+    """Return the value of a variable. An empty value counts as unset; so does the `JIEDA_PORT=tcp://10.96.12.3:8000`
+    that Kubernetes sets in each container of a namespace with a service named jieda."""
     text = environ.get(variable, "").strip()
     return default if not text or (variable == PORT_VARIABLE and text.startswith("tcp://")) else text

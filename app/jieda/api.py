@@ -38,21 +38,21 @@ def open(*content: str | os.PathLike[str], **settings: object) -> "KnowledgeBase
     """Open content directories; later ones override earlier ones. Without any, open those of JIEDA_CONTENT or the
     shipped one.
 
-    `settings` are the options of `jieda serve`, such as `data="/var/tmp/index"` or `shipped=True`; others are taken
-    from the environment. If the index is missing or out of date, it is built first, by this process alone unless
-    `build_processes` says otherwise. Raises JiedaError.
+    `settings` are the options of `jieda serve`, such as `data="/var/tmp/index"` or `shipped=True`; all others come from
+    the environment. A missing or outdated index is built first, by this process alone unless `build_processes` says
+    otherwise. Raises JiedaError.
     """
-    # Further processes would import the calling program, and run it again if it lacks `if __name__ == "__main__"`.
-    given: dict[str, Any] = {"build_processes": "1", **settings} | ({"content": content} if content else {})
-    texts = {
+    # Other processes would import the calling program, and run it again if it lacks `if __name__ == "__main__"`.
+    values: dict[str, Any] = {"build_processes": "1", **settings} | ({"content": content} if content else {})
+    options = {
         name: value if value is None or isinstance(value, Sequence) else str(value)
-        for name, value in given.items()
+        for name, value in values.items()
     }
-    return KnowledgeBase(local_client(Settings.load(os.environ, **texts)))
+    return KnowledgeBase(local_client(Settings.load(os.environ, **options)))
 
 
 def local_client(settings: Settings) -> Local:
-    """Open the content that `settings` name. Raises JiedaError."""
+    """Open the content of some settings. Raises JiedaError."""
     knowledge = Knowledge(settings)
     knowledge.open()
     urls = Urls(settings.root_path, settings.base_url)
@@ -67,7 +67,7 @@ class KnowledgeBase:
     """
 
     client: Local
-    _turn: Lock = field(default_factory=Lock, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
 
     def search(  # noqa: PLR0913 - one parameter for each option
         self,
@@ -92,16 +92,16 @@ class KnowledgeBase:
             raise JiedaError(f"limit must not be negative; it is {limit}")
         filters = Filters(_all(framework), _all(kind), _all(topic), _all(error_type), version=_all(version))
         shown = _language(lang) if lang else Language.of(query)
-        return self._ask(self.client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
+        return self._run(self.client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
 
     def diagnose(self, log: str, *, lang: str = "en", framework: str = "") -> ApiDiagnosis:
         """Return the entries that explain a log, or the verdict that none does. `framework`: the one that wrote the
         log, if known. Raises JiedaError for a log that is too large."""
-        return self._ask(self.client.diagnose(log, _language(lang), framework))
+        return self._run(self.client.diagnose(log, _language(lang), framework))
 
     def read(self, entry_id: str, *, lang: str = "en") -> ApiEntry:
         """Return an entry, `<framework>/<slug>`, in `lang` if it has that edition. Raises UnknownEntry."""
-        return self._ask(self.client.read(entry_id, _language(lang)))
+        return self._run(self.client.read(entry_id, _language(lang)))
 
     def close(self) -> None:
         """Stop background work; `with jieda.open(…) as base` does so on exit."""
@@ -113,20 +113,20 @@ class KnowledgeBase:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
-    def _ask(self, question: Coroutine[Any, Any, T]) -> T:
+    def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         # Local coroutines never wait, so they need no event loop: a notebook runs one already and allows no second.
-        with self._turn:
+        with self._lock:
             try:
-                question.send(None)
-            except StopIteration as answered:
-                answer: T = answered.value
-                return answer
+                coroutine.send(None)
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
             except RequestError as error:
                 t = self.client.shapers.translator(Language.EN)
                 error.args = (t(f"{error.key}.detail", **error.arguments),)
                 raise
             finally:
-                question.close()
+                coroutine.close()
         raise RuntimeError("an answer from local content waits for something")
 
 
@@ -136,5 +136,5 @@ def _language(text: str) -> Language:
     return Language(text)
 
 
-def _all(given: str | Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _all(values: str | Iterable[str]) -> tuple[str, ...]:
+    return (values,) if isinstance(values, str) else tuple(values)

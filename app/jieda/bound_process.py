@@ -1,8 +1,8 @@
 """A process that ends with its parent, even while it is still importing.
 
-The parent holds the other end of a pipe that nothing is ever written to. The system closes it when the parent ends,
-however it ends, on any system with pipes. Unpickling the target imports the whole application, which takes seconds on a
-busy machine: so the watch begins before that.
+The parent holds one end of a pipe and never writes to it. When the parent ends, for whatever reason, the operating
+system closes that end. Unpickling the target imports the whole application, which takes seconds on a busy machine, so
+the process starts watching first.
 """
 
 import contextlib
@@ -16,36 +16,38 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
 SECONDS_TO_END = 9.0
-"""Time for work in progress after SIGTERM."""
+"""Seconds that work in progress may take after SIGTERM."""
 
 
 class BoundProcess(SpawnProcess):
-    """A spawned process that unpickles its target only after it has begun to watch its parent. The main program should
-    be one that a new process does not import again, such as one of `jieda.cli.launch`."""
+    """A spawned process that watches its parent before it unpickles its target. The main program should be one that a
+    new process does not import again, such as one of `jieda.cli.launch`."""
 
     def __init__(self, target: Callable[[], object]) -> None:
         super().__init__(target=target)
-        self._theirs, self._ours = Pipe(duplex=False)
+        self._child_end, self._parent_end = Pipe(duplex=False)
 
     def start(self) -> None:
-        """Start the process, and close the parent's copy of its end of the pipe."""
+        """Start the process, and close the parent's copy of the child's end of the pipe."""
         super().start()
-        self._theirs.close()
+        self._child_end.close()
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the pipe first, then everything else."""
-        state = {name: value for name, value in self.__dict__.items() if name not in {"_theirs", "_ours"}}
-        return _start_watching, (self._theirs,), state
+        state = {
+            name: value for name, value in self.__dict__.items() if name not in {"_child_end", "_parent_end"}
+        }
+        return _start_watching, (self._child_end,), state
 
 
 def _start_watching(parent: Connection) -> BoundProcess:
-    """Start the watch, first of all in the new process; return the process before its state is unpickled."""
+    """Watch the parent, as the new process's first act; return the process before its state is unpickled."""
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     return BoundProcess.__new__(BoundProcess)
 
 
 def _end_with_parent(parent: Connection) -> None:
-    """End this process as soon as its parent is gone: by SIGTERM, and if that does not suffice, by force."""
+    """End this process once its parent is gone: by SIGTERM and, if that does not suffice, by force."""
     with contextlib.suppress(EOFError, OSError):
         parent.recv_bytes()
     os.kill(os.getpid(), signal.SIGTERM)

@@ -34,22 +34,22 @@ from jieda.usecases.service import Service
 SECONDS = 60.0
 JSON, TEXT = "application/json", "text/plain"
 MOST_QUERY = 4000
-"""Maximum of query characters in an address; servers read half of it."""
-PAGE = 50
-"""Maximum of items per request to a list."""
+"""Maximum number of query characters in an address; servers read half of that."""
+PAGE_SIZE = 50
+"""Items per request to a list."""
 
 T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """Answers as the REST API does. Every method of this and of `Remote` may raise RequestError, there for a refusal of
-    the server, too, and JiedaError if a server does not answer."""
+    """Answers as the REST API does. Methods may raise RequestError and, as those of `Remote` do if the server does not
+    answer or refuses, JiedaError."""
 
     service: Service
     shapers: Shapers
-    counts: Callable[[str], bool] = lambda _id: True
-    """Whether a report about an entry, given by id, is to be counted."""
+    may_count: Callable[[str], bool] = lambda _id: True
+    """Whether to count a report about the entry with an id."""
 
     async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
         """Find the entries that explain a log. `framework`: its stated origin, or empty."""
@@ -73,18 +73,18 @@ class Local:
     async def entries(
         self, filters: Filters, lang: Language, window: Window, since: date | None = None
     ) -> schemas.SummaryList:
-        """List a part of the entries that pass the filters and changed on or after `since`, latest change first."""
+        """List a window of the entries that pass the filters and changed on or after `since`, latest change first."""
         snapshot = self.service.current()
-        read = snapshot.library.read_filters(filters)
+        checked_filters = snapshot.library.read_filters(filters)
 
-        def part() -> tuple[int, Sequence[Summary]]:
-            found = snapshot.library.listed(read, since)
-            return len(found), window.of(found)
+        def select() -> tuple[int, Sequence[Summary]]:
+            listed = snapshot.library.listed(checked_filters, since)  # a lazy list over a database
+            return len(listed), window.of(listed)
 
-        total, entries = await self.service.offload(part)
-        shape = self.shapers.of(snapshot, lang)
+        total, entries = await self.service.offload(select)
+        shaper = self.shapers.of(snapshot, lang)
         return schemas.SummaryList(
-            items=tuple(shape.summary(each) for each in entries),
+            items=tuple(shaper.summary(entry) for entry in entries),
             total=total,
             limit=window.limit,
             offset=window.offset,
@@ -94,31 +94,31 @@ class Local:
     async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
         """List all tags of one of `taxonomy.FACETS`, in the order of the taxonomy."""
         snapshot = self.service.current()
-        shape = self.shapers.of(snapshot, lang)
-        return tuple(shape.tag(facet, each) for each in all_tags(snapshot.library, facet))
+        shaper = self.shapers.of(snapshot, lang)
+        return tuple(shaper.tag(facet, tag) for tag in all_tags(snapshot.library, facet))
 
     async def report(
         self, entry_id: str, lang: Language, outcome: TriedOutcome, text: str
     ) -> schemas.Reported:
         """Report whether an entry helped, also by an old id, optionally with a line about it."""
         library = self.service.current().library
-        today = library.resolve(entry_id)
-        if today is None:
+        current_id = library.resolve(entry_id)
+        if current_id is None:
             raise UnknownEntry(id=entry_id[:200])
-        kept = self.counts(today) and await report_for(
-            self.service, library.summary(today), lang, outcome, text
+        kept = self.may_count(current_id) and await report_for(
+            self.service, library.summary(current_id), lang, outcome, text
         )
-        return schemas.Reported(id=today, outcome=outcome, kept=kept)
+        return schemas.Reported(id=current_id, outcome=outcome, kept=kept)
 
     def absolute(self, url: str) -> str:
-        """Return the absolute address of a `url` in an answer; empty if it is not served anywhere."""
+        """Return the absolute address of a `url` in an answer; empty if no server is known."""
         return url if self.shapers.urls.base_url else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Asks the server at `urls` what `Local` answers itself. Requests wait in threads and do not block the event loop;
-    whatever goes wrong with them is a RemoteError."""
+    """Asks the server at `urls` what `Local` answers itself. Requests run in threads, so that they do not block the
+    event loop; whatever goes wrong is a RemoteError."""
 
     urls: Urls
 
@@ -161,63 +161,63 @@ class Remote:
         return await self._ask(schemas.SummaryList, url)
 
     async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
-        found: list[schemas.ApiTag] = []
+        tags: list[schemas.ApiTag] = []
         while True:
-            url = self.urls.api_tags(facet, lang=lang.value, limit=PAGE, offset=len(found))
+            url = self.urls.api_tags(facet, lang=lang.value, limit=PAGE_SIZE, offset=len(tags))
             page = await self._ask(schemas.TagList, url)
-            found += page.items
-            if len(found) >= page.total or not page.items:
-                return tuple(found)
+            tags += page.items
+            if len(tags) >= page.total or not page.items:
+                return tuple(tags)
 
     async def report(
         self, entry_id: str, lang: Language, outcome: TriedOutcome, text: str
     ) -> schemas.Reported:
-        said = {"id": entry_id, "lang": lang.value, "outcome": outcome.value, "text": text}
-        url, body = self.urls.api_outcomes(), json.dumps(said).encode()
-        return await self._ask(schemas.Reported, url, body, sent=JSON)
+        fields = {"id": entry_id, "lang": lang.value, "outcome": outcome.value, "text": text}
+        url, body = self.urls.api_outcomes(), json.dumps(fields).encode()
+        return await self._ask(schemas.Reported, url, body, content_type=JSON)
 
     def absolute(self, url: str) -> str:
         """Return the absolute address of a root-relative one in an answer of this server."""
         return urljoin(self.urls.base_url + "/", url)
 
-    async def _ask(self, answer: type[T], url: str, body: bytes | None = None, sent: str = TEXT) -> T:
-        text, _ = await asyncio.to_thread(partial(self.fetch, url, body, sent=sent))
+    async def _ask(self, model: type[T], url: str, body: bytes | None = None, content_type: str = TEXT) -> T:
+        text, _ = await asyncio.to_thread(partial(self.fetch, url, body, content_type=content_type))
         try:
-            return answer.model_validate_json(text)
+            return model.model_validate_json(text)
         except ValidationError as error:
             reason = "its answer does not fit this version of Jieda"
             raise RemoteError(f"{self.urls.base_url}: {reason}") from error
 
-    def fetch(self, url: str, body: bytes | None = None, *, sent: str = TEXT) -> tuple[str, Message]:
+    def fetch(self, url: str, body: bytes | None = None, *, content_type: str = TEXT) -> tuple[str, Message]:
         """Return the text and the headers of the server's answer. Raises RemoteError."""
-        headers = {"Content-Type": sent} if body is not None else {}
+        headers = {"Content-Type": content_type} if body is not None else {}
         try:
             request = urllib.request.Request(self.urls.absolute(url), body, headers)  # noqa: S310 - http(s), see `at`
             with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - see above
                 return response.read().decode("utf-8", errors="replace"), response.headers
         except urllib.error.HTTPError as error:
-            with error:  # an answer that broke off is not closed by reading it
+            with error:  # reading an incomplete answer does not close it
                 raise self._refused(error) from error
         except OSError as error:
-            # Of errors while connecting, the library wraps the one that says why.
-            reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            said = getattr(reason, "strerror", None) or reason
-            raise RemoteError(f"{self.urls.base_url} did not answer: {said}") from error
+            # The library wraps the error that says why it cannot connect.
+            cause = error.reason if isinstance(error, urllib.error.URLError) else error
+            reason = getattr(cause, "strerror", None) or cause
+            raise RemoteError(f"{self.urls.base_url} did not answer: {reason}") from error
         except (ValueError, InvalidURL) as error:
             raise RemoteError(f"{self.urls.base_url} cannot be asked: {error}") from error
         except HTTPException as error:
             raise RemoteError(f"{self.urls.base_url} did not answer as a web server does") from error
 
     def _refused(self, error: urllib.error.HTTPError) -> RemoteError:
-        said = f"{self.urls.base_url} answered {error.code} {error.reason}"
+        status = f"{self.urls.base_url} answered {error.code} {error.reason}"
         try:
             problem = json.loads(error.read())
-            told, errors = problem["detail"], problem["errors"]
-            reasons = (f"{each['field']}: {each['message']}" for each in errors if each["message"] != told)
-            return RemoteRefusal(f"{said}: {' '.join([told, *reasons])}", error.code)
+            detail, errors = problem["detail"], problem["errors"]
+            reasons = (f"{each['field']}: {each['message']}" for each in errors if each["message"] != detail)
+            return RemoteRefusal(f"{status}: {' '.join([detail, *reasons])}", error.code)
         except (ValueError, KeyError, TypeError, OSError, HTTPException):
-            # The answer does not have the form of Jieda's errors, or breaks off.
-            return RemoteError(said, error.code)
+            # The answer does not have the form of Jieda's errors, or is incomplete.
+            return RemoteError(status, error.code)
 
 
 Client = Local | Remote

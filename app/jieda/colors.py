@@ -17,12 +17,12 @@ def contrast(one: str, other: str) -> float:
 
 
 def lowest_contrast(color: str, grounds: tuple[str, ...]) -> float:
-    """Return the lowest contrast of a colour with any of some backgrounds."""
+    """Return the lowest contrast of a colour with any of several backgrounds."""
     return min(contrast(color, ground) for ground in grounds)
 
 
 def mix(color: str, other: str, share: float) -> str:
-    """Mix a colour with `share` of another."""
+    """Mix a colour with another, of which the result has `share`."""
     pairs = zip(_channels(color), _channels(other), strict=True)
     return "#" + "".join(f"{round(one + (two - one) * share):02x}" for one, two in pairs)
 

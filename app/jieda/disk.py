@@ -30,16 +30,16 @@ def open_plain(path: Path) -> int:
 
 
 def make_room(path: Path, is_ours: Callable[[int], bool] = stat.S_ISREG) -> None:
-    """Remove what is in the place of our file, or of our folder with `stat.S_ISDIR`, and is something else. A link is
-    removed as well: deletions in our folder would happen in its target. Raises OSError."""
-    # Another process may have done so meanwhile.
+    """Remove whatever occupies the path of our file (with `stat.S_ISDIR`: our folder) and is something else. That
+    includes a link: deleting inside our folder would delete in its target. Raises OSError."""
+    # Another process may have removed it meanwhile.
     with contextlib.suppress(FileNotFoundError):
         if not is_ours(path.lstat().st_mode):
             set_aside(path)
 
 
 def write_aside(path: Path, content: bytes, *, lasting: bool = True) -> None:
-    """Write a temporary file, then rename it over `path`, whatever that is. Raises OSError.
+    """Write a temporary file, then rename it to `path`, replacing whatever is there. Raises OSError.
 
     A file that is not `lasting` may be lost in a power cut.
     """
@@ -54,13 +54,13 @@ def write_aside(path: Path, content: bytes, *, lasting: bool = True) -> None:
         if path.is_dir() and not path.is_symlink():
             set_aside(path)
         Path(name).replace(path)
-    except BaseException:  # however it ends, nothing half done stays
+    except BaseException:  # also if interrupted: leave nothing half written
         Path(name).unlink(missing_ok=True)
         raise
 
 
 def set_aside(path: Path) -> None:
-    """Remove something that should not be there, renaming it first. Raises OSError."""
+    """Rename something that should not be there, then remove it. Raises OSError."""
     aside = Path(tempfile.mkdtemp(prefix=DAMAGED, dir=path.parent))
     path.rename(aside / path.name)
     shutil.rmtree(aside, ignore_errors=True)
@@ -84,7 +84,7 @@ def sync(path: Path) -> None:
 
 
 def temporary_folders(*last: Path) -> Iterator[Path]:
-    """Yield new temporary folders, for what cannot be in the data directory; at the end those in `last`."""
+    """Yield new temporary folders outside the data directory; as a last resort, folders in `last`."""
     for place in (None, MEMORY, *last):
         try:
             yield Path(tempfile.mkdtemp(prefix="jieda-", dir=place))
@@ -106,8 +106,7 @@ BESIDE = ("-wal", "-shm")
 
 
 def delete_database(path: Path, suffixes: Sequence[str] = (*BESIDE, "")) -> bool:
-    """Delete a file of SQLite and those beside it, or only those with these suffixes. Return whether none is left at
-    `path`."""
+    """Delete an SQLite file and its companions, or only those with these suffixes. Return whether `path` is gone."""
     for suffix in suffixes:
         with contextlib.suppress(OSError):
             path.with_name(path.name + suffix).unlink()
@@ -115,7 +114,7 @@ def delete_database(path: Path, suffixes: Sequence[str] = (*BESIDE, "")) -> bool
 
 
 def database_failure(error: Exception, folder: Path) -> str:
-    """Say why a database in a folder failed, quoting nothing of it: SQLite may call a full disk an I/O error."""
+    """Say why a database in a folder failed, quoting none of its data. SQLite may call a full disk an I/O error."""
     kind = type(error)
     name = getattr(error, "sqlite_errorname", f"{kind.__module__}.{kind.__name__}")
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The model of an entry: frozen values with look-ups, no more."""
+"""The model of an entry: frozen values with look-ups."""
 
 import re
 import unicodedata
@@ -24,7 +24,7 @@ class Language(StrEnum):
 
     @property
     def own_name(self) -> str:
-        """The name of the language in itself."""
+        """The name that speakers of the language use."""
         return "中文" if self is Language.ZH else "English"
 
     @property
@@ -55,7 +55,7 @@ class Source:
 
     @property
     def stated_license(self) -> str:
-        """The license for readers; empty for `NOASSERTION`, by which SPDX says that none is stated."""
+        """The license to show; empty for `NOASSERTION`, SPDX's word for none stated."""
         return "" if self.license == "NOASSERTION" else self.license
 
 
@@ -64,9 +64,9 @@ class Signature:
     """Error text to find in a log: every line of `all` must occur; lines of `any` raise the confidence.
 
     `likely`: other programs print it as well, so a match is at most likely. `near`: the lines of `all` must be within
-    this many lines or in one traceback; 0 for anywhere. `shapes`: conditions on two shapes in one line, as pairs of a
-    part (`first` number, `rest`) and a relation (`differ`, `equal`). `unless`: a log with one of these lines has
-    another failure.
+    this many lines of each other or in one traceback; 0 for anywhere. `shapes`: conditions on two shapes in one line,
+    as pairs of a part (`first` number, `rest`) and a relation (`differ`, `equal`). `unless`: a log with one of these
+    lines has another failure.
     """
 
     all: tuple[str, ...]
@@ -92,8 +92,8 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """The versions that an entry holds for. `versions` and `fixed_in` by program: the range in which it holds, and the
-    version from which on it no longer does."""
+    """The versions that an entry holds for, by program: `versions` has the range, `fixed_in` the first version that it
+    no longer holds for."""
 
     versions: Mapping[str, str] = field(default_factory=dict)
     fixed_in: Mapping[str, str] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Validity:
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """For each program its range and fixed version, such as `slime >=0.2,<0.3 0.2.5`; used to filter entries."""
+        """Program, range and `fixed_in` in one text each, such as `slime >=0.2,<0.3 0.2.5`, for filters."""
         return tuple(
             f"{program} {self.versions.get(program, '').replace(' ', '')} {self.fixed_in.get(program, '')}"
             for program in {**self.versions, **self.fixed_in}
@@ -269,26 +269,24 @@ class Problem:
     rule: str
     message: str
     served: bool
-    """Whether the file is served in spite of the problem."""
+    """Whether the file is served despite the problem."""
     draft: bool = False
     """Whether it is about a draft: shown to authors, not to readers."""
 
     def __str__(self) -> str:
-        return printable(f"{self.path}:{self.line}: {self.rule}: {self.message}")
+        return escape_controls(f"{self.path}:{self.line}: {self.rule}: {self.message}")
 
 
 NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Characters that no text of an entry has, line ends being LF: controls, which a reader's terminal would obey, lone
+"""Characters that no text of an entry has: controls other than tab and LF, which a reader's terminal would obey, lone
 surrogates and noncharacters."""
 
 
-def printable(line: str) -> str:
-    """Return a line without terminal control characters and line ends, which file names may contain."""
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in line
-    )
+def escape_controls(line: str) -> str:
+    """Return a line with control characters and line ends escaped, since file names may contain them."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
 
 
 def fold_name(name: str) -> str:
-    """Normalize a title, or whatever else names an entry, for comparison: without case, width and white space."""
+    """Normalize the case, width and white space of a title, or another name of an entry, for comparison."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

@@ -57,7 +57,7 @@ class IndexUnreadable(JiedaError):
 
 class RequestError(JiedaError):
     """The request of a client cannot be answered; `status` is the HTTP status. `key` names the message in
-    `app/jieda/locales/*.json` and `args` fill it: who answers translates it into the reader's language."""
+    `app/jieda/locales/*.json`, which `args` fill; whatever answers the client translates it."""
 
     status = 400
     key = "problem.bad_request"
@@ -112,7 +112,7 @@ UNITS = ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
 
 
 class TooBusy(RequestError):
-    """The server has more work in progress than it can finish in a reasonable time."""
+    """The server has more work than it can finish in a reasonable time."""
 
     status = 503
     key = "problem.busy"
@@ -137,15 +137,14 @@ class ClusterUnavailable(RequestError):
 def frames_of(error: BaseException) -> str:
     """Return types and frames of an exception and its causes, without messages, which may quote pasted text."""
     return "\n".join(
-        f"{type(each).__module__}.{type(each).__qualname__}\n{''.join(traceback.format_tb(each.__traceback__))}"
-        for each in _chain(error)
+        f"{type(link).__module__}.{type(link).__qualname__}\n{''.join(traceback.format_tb(link.__traceback__))}"
+        for link in _chain(error)
     )
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
     seen: set[int] = set()
-    each: BaseException | None = error
-    while each is not None and id(each) not in seen:
-        seen.add(id(each))
-        yield each
-        each = each.__cause__ or each.__context__
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,4 +1,4 @@
-"""Runs the `git` command, for all other modules. Arguments are a list, without a shell; git never prompts."""
+"""Runs the `git` command for all other modules, without a shell; git never prompts."""
 
 import os
 import subprocess
@@ -9,15 +9,15 @@ from pathlib import Path
 from jieda.errors import GitError
 
 SECONDS = 60.0
-"""Timeout in seconds: a command that takes longer hangs."""
+"""Timeout: a command that takes longer has hung."""
 
 MOST_OUTPUT = 600
 """Most characters of git's output in an error message."""
 
 _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_MESSAGES": "C"}
 _NOT_INHERITED = ("JIEDA_", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
-"""Variables that git does not inherit: our settings, as some are secrets and hooks are foreign programs; and those that
-name another repository than that of the folder."""
+"""Variables that git does not inherit: our settings, since some are secrets and hooks are foreign programs, and those
+that name a repository other than the folder's."""
 # A repository may configure a program that git runs when it checks for changes.
 _OPTIONS = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotepath=false")
 
@@ -51,15 +51,15 @@ class Repository:
 
     def fork_point(self, revision: str) -> str:
         """Return the last common commit of `revision` and HEAD. Raises GitError if there is none."""
+        name = f"{revision}^{{commit}}"
         try:
-            named = f"{revision}^{{commit}}"
-            there = run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", named)
+            commit = run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
         except GitError as error:
             raise GitError(
                 f"{revision!r} is no revision of {self.root}: fetch it first (in a workflow: fetch-depth: 0)"
             ) from error
         try:
-            return run(self.root, "merge-base", there.decode().strip(), "HEAD").decode().strip()
+            return run(self.root, "merge-base", commit.decode().strip(), "HEAD").decode().strip()
         except GitError as error:
             raise GitError(
                 f"{revision!r} and HEAD have no commit in common in {self.root}: fetch the whole history"
@@ -82,15 +82,15 @@ class Repository:
 
 
 def word_changes(folder: Path, commit: str) -> str:
-    """Return the changes of files below `folder`, commit by commit, latest first, word by word: for each commit a NUL,
-    its name, day and subject, and the output of `git log -p --word-diff=porcelain`, with paths below `folder`, whose
-    own may have signs that git would quote. Raises GitError."""
+    """Return the word-by-word changes of files below `folder`, latest commit first: for each commit a NUL, its hash,
+    day and subject, and the output of `git log -p --word-diff=porcelain`. Paths are relative to `folder`, whose own
+    path may have characters that git would quote. Raises GitError."""
     output = run(folder, *_HISTORY, commit, "--", ".", environ={"LC_ALL": "C"})
     return output.decode("utf-8", "replace")
 
 
 def run(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None, called: str = "") -> bytes:
-    """Return the output of a git command in a folder, which errors call `called`. Raises GitError with its output."""
+    """Return the output of a git command in a folder; errors name the folder, or `called`. Raises GitError."""
     where = called or str(folder)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
     try:

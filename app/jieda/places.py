@@ -1,14 +1,14 @@
-"""Paths of the files that come with Jieda, and of its data: in a checkout, the image or an installed package."""
+"""Paths of the shipped files and of the data, in a checkout, the container image or an installed package."""
 
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
 
 PACKAGE = Path(__file__).parent.resolve()
-_WITHIN = PACKAGE / "shipped"
+_SHIPPED = PACKAGE / "shipped"
 """Exists in an installed package only; in a checkout and in the image, folders such as content/ are beside the code."""
-INSTALLED = _WITHIN.is_dir()
-_ROOT = _WITHIN if INSTALLED else PACKAGE.parents[1]
+INSTALLED = _SHIPPED.is_dir()
+_ROOT = _SHIPPED if INSTALLED else PACKAGE.parents[1]
 CONTENT, STATIC, DEPLOY = _ROOT / "content", _ROOT / "static", _ROOT / "deploy"
 DATA = user_data_path("jieda", appauthor=False) if INSTALLED else _ROOT / ".jieda"
 """The default data directory. An installed package writes nothing beside itself: it may be read-only, or shared."""
@@ -22,4 +22,4 @@ def _cache() -> Path | None:
 
 
 CACHE = _cache()
-"""Cache of files that do not depend on the content and can be made again; None if the user has no directory for it."""
+"""Cache of files that do not depend on the content and can be recreated; None if the user has no cache directory."""

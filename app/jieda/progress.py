@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 EVERY = 2.0
-"""Seconds between two lines; shorter work logs nothing."""
+"""Seconds between log lines; shorter work logs nothing."""
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
 def with_progress(items: Iterable[T], total: int, doing: str) -> Iterator[T]:
-    """Yield the items, `total` in number, and log now and then how many are done."""
+    """Yield the items, of which there are `total`, and log every few seconds how many are done."""
     due = time.monotonic() + EVERY
     for number, item in enumerate(items, 1):
         yield item

@@ -14,13 +14,13 @@ NOBODY = "none"
 RESERVED = frozenset(
     {"api", "brand", "docs", "en", "healthz", "mcp", "metrics", "preferences", "readyz", "static", "v1", "zh"}
 )
-"""First segments of our own addresses. If a root path started with one, it would be ambiguous whether a proxy has
-stripped it."""
+"""First segments of our own addresses. If a root path started with one, nobody could tell whether a proxy had stripped
+it."""
 
 
 def parsed_by(parse: Callable[[str], Any]) -> BeforeValidator:
     """Return a validator that parses a text and passes other values through."""
-    return BeforeValidator(lambda given: parse(given) if isinstance(given, str) else given)
+    return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
 def split_words(text: str) -> tuple[str, ...]:
@@ -33,38 +33,37 @@ def split_proxies(text: str) -> tuple[str, ...]:
     return split_words(text) or (NOBODY,)
 
 
-def check_networks(named: tuple[str, ...]) -> tuple[str, ...]:
+def check_networks(values: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses and networks, `*` or NOBODY. Raises ValueError for anything else."""
     try:
-        for each in set(named) - {"*", NOBODY}:
-            ip_network(each)
+        for value in set(values) - {"*", NOBODY}:
+            ip_network(value)
     except ValueError as error:
-        known = "must be addresses such as 10.0.0.7, networks such as 10.0.0.0/8, * or none"
-        raise ValueError(f"{known}, but {error}") from None
-    return named
+        expected = "must be addresses such as 10.0.0.7, networks such as 10.0.0.0/8, * or none"
+        raise ValueError(f"{expected}, but {error}") from None
+    return values
 
 
 @contextmanager
-def _path_read() -> Iterator[None]:
-    """Turn what may be wrong with a path, such as an unknown `~user` or a folder that is closed, into ValueError."""
+def _path_errors() -> Iterator[None]:
+    """Turn errors about a path, such as an unknown `~user` or an unreadable folder, into ValueError."""
     try:
         yield
     except (RuntimeError, OSError) as error:
         raise ValueError(getattr(error, "strerror", None) or str(error).rstrip(".")) from error
 
 
-@_path_read()
+@_path_errors()
 def absolute(path: Path) -> Path:
     """Return the absolute path. Raises ValueError if there is no such user, or no current directory."""
     return path.expanduser().absolute()
 
 
-@_path_read()
-def directories(given: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
+@_path_errors()
+def directories(value: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
     """Return the paths in texts with path separators. Raises ValueError if there are none, or one is no directory."""
-    parts = [given] if isinstance(given, str) else [os.fspath(each) for each in given]
-    names = [name for part in parts for name in part.split(os.pathsep) if name]
-    paths = tuple(absolute(Path(name)) for name in names)
+    texts = [value] if isinstance(value, str) else [os.fspath(path) for path in value]
+    paths = tuple(absolute(Path(name)) for text in texts for name in text.split(os.pathsep) if name)
     if not paths:
         raise ValueError("must name a content directory")
     if missing := [str(path) for path in paths if not path.is_dir()]:
@@ -72,7 +71,7 @@ def directories(given: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ..
     return paths
 
 
-@_path_read()
+@_path_errors()
 def existing_file(text: str) -> str:
     """Return the path of an existing file, or an empty text. Raises ValueError."""
     path = absolute(Path(text))
@@ -102,11 +101,11 @@ def hosting_path(text: str) -> str:
 
 def address_with(*names: str) -> AfterValidator:
     """Return a check that an address contains all `names` in braces; an empty one is valid, too."""
-    wanted = [f"{{{name}}}" for name in names]
+    placeholders = [f"{{{name}}}" for name in names]
 
     def check(text: str) -> str:
-        if text and not (re.fullmatch(r"https?://\S+", text) and all(each in text for each in wanted)):
-            raise ValueError(f"must be an http(s) address with {' and '.join(wanted)} in it")
+        if text and not (re.fullmatch(r"https?://\S+", text) and all(each in text for each in placeholders)):
+            raise ValueError(f"must be an http(s) address with {' and '.join(placeholders)} in it")
         return text
 
     return AfterValidator(check)

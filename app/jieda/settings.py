@@ -62,8 +62,7 @@ class Settings:
         "shipped one has a folder of its own below this one.",
     )
     base_url: Annotated[str, AfterValidator(scheme_and_host)] = row(
-        "",
-        "Scheme and host of absolute addresses; empty: an allowed or local Host header of the request.",
+        "", "Scheme and host of absolute addresses; empty: an allowed or local Host header of the request."
     )
     allowed_hosts: Annotated[tuple[Annotated[str, HOST_NAME], ...], parsed_by(split_words)] = row(
         (), "Host names to answer to, separated by commas; empty or *: any."
@@ -98,8 +97,7 @@ class Settings:
         "https://git.example.com/faq/new/main?filename=content/{path}&value={content}.",
     )
     help_url: Annotated[str, address_with("query")] = row(
-        "",
-        "Where your team asks for help, with {query}, such as https://chat.example.com/search?q={query}.",
+        "", "Where your team asks for help, with {query}, such as https://chat.example.com/search?q={query}."
     )
     issue_url: Annotated[str, address_with("title")] = row(
         "",
@@ -189,12 +187,10 @@ class Settings:
         64,
     )
     engine: Literal["whoosh", "opensearch"] = row(
-        "whoosh",
-        "Search engine: whoosh, an index in each process; or opensearch, your own cluster.",
+        "whoosh", "Search engine: whoosh, an index in each process; or opensearch, your own cluster."
     )
     opensearch_url: Annotated[tuple[Annotated[str, NODE], ...], parsed_by(str.split)] = row(
-        (),
-        "Addresses of the cluster's nodes, separated by spaces, such as https://os1.example.com:9200.",
+        (), "Addresses of the cluster's nodes, separated by spaces, such as https://os1.example.com:9200."
     )
     opensearch_user: str = row("", "User of the cluster; empty: no authentication.")
     opensearch_password: str = row("", "Password of that user; better set as a variable than as an option.")
@@ -252,27 +248,27 @@ class Settings:
 
     @classmethod
     def load(
-        cls, environ: Mapping[str, str], **given: str | Sequence[str | os.PathLike[str]] | None
+        cls, environ: Mapping[str, str], **options: str | Sequence[str | os.PathLike[str]] | None
     ) -> "Settings":
-        """Return settings from `given` (options, by field name), then `environ`, then the defaults.
+        """Return settings from `options` (by field name), then `environ`, then the defaults.
 
         `content` may be a sequence of directories; it replaces the shipped content, too. An empty variable, None and an
-        empty sequence count as not set. Raises SettingsError, which lists all problems at once.
+        empty sequence count as unset. Raises SettingsError, which lists all problems at once.
         """
-        texts = {option.name: read_variable(environ, option.env, "") for option in OPTIONS}
-        chosen: dict[str, Any] = {name: text for name, text in texts.items() if text}
-        options = {name: value for name, value in given.items() if value or value == ""}
-        if "content" in options:
-            chosen.pop("shipped", None)
-        chosen |= {
-            name: value.strip() if isinstance(value, str) else value for name, value in options.items()
-        }
+        values: dict[str, Any] = {}
+        for option in OPTIONS:
+            if text := read_variable(environ, option.env, ""):
+                values[option.name] = text
+        if options.get("content"):
+            values.pop("shipped", None)
+        for name, value in options.items():
+            if value or value == "":
+                values[name] = value.strip() if isinstance(value, str) else value
         try:
-            settings = cls(**chosen)
+            settings = cls(**values)
         except ValidationError as error:
-            raise SettingsError(
-                [line for each in error.errors() for line in _problem(each).split("\n")]
-            ) from None
+            problems = "\n".join(map(_problem, error.errors()))
+            raise SettingsError(problems.split("\n")) from None
         if settings.shipped and CONTENT not in settings.content:
             settings = replace(settings, content=(CONTENT, *settings.content))
         return replace(settings, data=data_of(settings.content)) if settings.data == DATA else settings
@@ -301,20 +297,20 @@ class Option:
 
 
 def misspelled_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of `environ` that are no setting, each with the one that it resembles. Others that begin
-    with JIEDA_ are not ours: Kubernetes sets some for a service of that name."""
+    """Map the variables of `environ` that look like a misspelled setting to that setting. Other variables that begin
+    with JIEDA_ may belong to somebody else: Kubernetes sets some for a service of that name."""
     known = {option.env for option in OPTIONS}
-    near = {name: get_close_matches(name, known, 1, 0.85) for name in environ if name not in known}
-    return {name: found[0] for name, found in near.items() if found}
+    similar = {name: get_close_matches(name, known, 1, 0.85) for name in environ if name not in known}
+    return {name: matches[0] for name, matches in similar.items() if matches}
 
 
-def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the given content directories, or those that the environment names. Raises SettingsError."""
-    return given or Settings.load(os.environ).content
+def content_directories(directories: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return the content directories, or if there are none, those of the environment. Raises SettingsError."""
+    return directories or Settings.load(os.environ).content
 
 
 def data_of(content: Sequence[Path]) -> Path:
-    """Return the default data directory of some content; a team's own content has another one than the shipped."""
+    """Return the default data directory of some content: one for the shipped content, others for a team's own."""
     if list(content) == [CONTENT]:
         return DATA
     paths = os.pathsep.join(map(os.path.realpath, content))
@@ -323,16 +319,16 @@ def data_of(content: Sequence[Path]) -> Path:
 
 def _problem(error: Mapping[str, Any]) -> str:
     """Describe the error of a setting by its variable and its option."""
-    said = error["msg"].replace("Input should", "should").partition(", unable")[0]
-    reason = str(error.get("ctx", {}).get("error", said))
+    message = error["msg"].replace("Input should", "should").partition(", unable")[0]
+    reason = str(error.get("ctx", {}).get("error", message))
     if not error["loc"]:
         return reason
     name = str(error["loc"][0])
     if name not in TABLE:
-        meant = "".join(f": is {near} meant?" for near in get_close_matches(name, TABLE, 1))
-        return f"there is no setting {name}{meant}"
-    given = _as_text(error["input"])
-    shown = "" if "@" in given else f"; it is {given!r}"  # a password may stand before it
+        hint = "".join(f": is {similar} meant?" for similar in get_close_matches(name, TABLE, 1))
+        return f"there is no setting {name}{hint}"
+    value = _as_text(error["input"])
+    shown = "" if "@" in value else f"; it is {value!r}"  # a password may precede the @
     return f"JIEDA_{name.upper()} (--{name.replace('_', '-')}): {reason}{shown}"
 
 

@@ -1,10 +1,10 @@
 """The grammar of the patterns of lines and paths in the content: text with placeholders.
 
 Signatures, families, prefixes and the names of folders use it; they differ only in their placeholders. A line becomes
-one regular expression whose cost is linear in the text. Every placeholder is bounded, and a placeholder of open width
-is matched lazily in an atomic group together with the literal after it: once the earliest match of the literal is
-found, no other is tried. So the costs of several placeholders add up instead of multiplying. For text within a line the
-earliest match is as good as any later one.
+one regular expression whose cost is linear in the text. Every placeholder is bounded. One of open width is matched
+lazily, in an atomic group with the literal after it: once the earliest match of the literal is found, no other is
+tried, so the costs of several placeholders add up instead of multiplying. Within a line, the earliest match is as good
+as any later one.
 """
 
 import math
@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,11 @@ _NAME = r"[\w.+:/@$<>-]"
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Placeholders by name. Those of `closed` are complete patterns; those of `open` end where the text after them
-    starts: characters, fewest, most.
+    """Placeholders by name. Those of `closed` are complete patterns. Those of `open` end where the next literal starts;
+    their values are a character class with the least and most characters.
 
-    `whole`: a line is matched from its start, so that an open placeholder there has its whole width. `compares`: a
-    number may have a condition, `{num>1000}`.
+    `whole`: a line is matched from its start, so a leading open placeholder has its whole width. `compares`: a number
+    may have a condition, `{num>1000}`.
     """
 
     closed: Mapping[str, str]
@@ -75,7 +75,7 @@ PREFIXES = Grammar(
     {"any": (r"[\w.:<>=+\[\] ,()-]", 0, 80), "word": (r"[\w.<>+-]", 1, 60), "addr": (r"[\w.:%-]", 1, 45)},
     whole=True,
 )
-"""The text before the message of a log line; the caller that compiles it fills in the words of `level`."""
+"""The text before the message of a log line; the caller fills in the words of `level`."""
 
 REMOTE = Grammar(
     {"int": r"\d{1,10}+", "exception": r"(\w{1,80}+)"}, {"word": (r"[\w.<>]", 1, 160)}, whole=True
@@ -137,10 +137,10 @@ class Part:
 def literal_text(line: str) -> str:
     """Return the literal text of a line: a space for each placeholder, single braces for double ones."""
 
-    def said(piece: re.Match[str]) -> str:
+    def literal_of(piece: re.Match[str]) -> str:
         return " " if piece["name"] is not None else piece["text"] or piece[0][0]
 
-    return _PIECE.sub(said, line)
+    return _PIECE.sub(literal_of, line)
 
 
 def folder_line(folder: str) -> str:
@@ -151,9 +151,9 @@ def folder_line(folder: str) -> str:
 def parts_of(line: str, grammar: Grammar = SIGNATURES) -> Sequence[Part]:
     """Return the parts of a line with normalized quotes and widths. Raises SignatureSyntaxError."""
     parts = list(_pieces(line, grammar))
-    for one, other in pairwise(parts):
-        if one.placeholder in grammar.open and other.placeholder in grammar.open:
-            both = f"{{{one.placeholder}}}{{{other.placeholder}}}"
+    for left, right in pairwise(parts):
+        if left.placeholder in grammar.open and right.placeholder in grammar.open:
+            both = f"{{{left.placeholder}}}{{{right.placeholder}}}"
             raise SignatureSyntaxError(f"{both}: nothing tells where one ends and the other starts")
     return parts if grammar.whole else _trimmed(parts)
 
@@ -166,15 +166,16 @@ def _pieces(text: str, grammar: Grammar) -> Iterator[Part]:
                 raise SignatureSyntaxError(f"has a lone {brace}; write {brace * 2} for a brace")
             literal += match["text"] or match[0][0]
             continue
-        asked = _CONDITION.fullmatch(match["name"]) if grammar.compares else None
-        name = asked["name"] if asked else match["name"]
+        condition = _CONDITION.fullmatch(match["name"]) if grammar.compares else None
+        name = condition["name"] if condition else match["name"]
         if name not in grammar.closed.keys() | grammar.open.keys():
             known = ", ".join(f"{{{name}}}" for name in (*grammar.closed, *grammar.open)) or "none"
             raise SignatureSyntaxError(f"{match[0]} is not one of {known}; write {{{{ and }}}} for braces")
         if literal:
             yield Part(literal=literal)
         literal = ""
-        yield Part(placeholder=name, condition=(asked["sign"], float(asked["limit"])) if asked else None)
+        limit = (condition["sign"], float(condition["limit"])) if condition else None
+        yield Part(placeholder=name, condition=limit)
     if literal:
         yield Part(literal=literal)
 
@@ -189,16 +190,16 @@ def _trimmed(parts: Sequence[Part]) -> Sequence[Part]:
 
 
 def expression(parts: Sequence[Part], grammar: Grammar = SIGNATURES, end: str = "") -> str:
-    """Return the regular expression of a line: atomic groups, each an open placeholder with everything up to the next.
-    `end` is the pattern of the text that has to follow."""
-    # From the end: `groups` are those after the part, `tail` the closed patterns between it and the first of them.
+    """Return the regular expression of a line: atomic groups, each of an open placeholder and everything up to the next
+    one. `end` is a pattern that has to follow."""
+    # Built from the end: `groups` follow the part, with the closed patterns of `tail` in between.
     groups, tail = "", end
     conditions = sum(part.condition is not None for part in parts)
     for index, part in reversed(list(enumerate(parts))):
         if part.placeholder in grammar.open:
             characters, fewest, most = grammar.open[part.placeholder]
             if index == 0 and not grammar.whole:
-                # At the start one character is as good as many, as the text before it does not matter.
+                # At the start, one character is as good as many: the text before it does not matter.
                 group = characters + tail
             elif not tail:
                 group = f"{characters}{{{fewest},{most}}}+"
@@ -217,8 +218,8 @@ def expression(parts: Sequence[Part], grammar: Grammar = SIGNATURES, end: str = 
 
 
 def _literal(text: str) -> str:
-    """Return the pattern of a literal. Runs of white space are equal, and bounded so that no run is scanned again and
-    again."""
+    """Return the pattern of a literal, in which all runs of white space are equal; bounded, so that no run is rescanned
+    over and over."""
     escaped = (re.escape(word) for word in re.split(r"\s+", text))
     return r"[^\S\n]{1,40}+".join(escaped)
 
@@ -233,7 +234,7 @@ SPECIFIC_CHARACTERS = 6
 """Letters and digits outside `GENERIC_WORDS` that make a line specific; a Han character counts three."""
 
 LONGEST_SURE = 400
-"""Longest signature line that is always found; a longer one is missed where a log line is cut into pieces."""
+"""Characters of the longest signature line that is always found; splitting a log line may hide a longer one."""
 
 SHAPE_PARTS: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
     "first": lambda shape: shape[:1],
@@ -248,7 +249,7 @@ PAIR = 2
 Shapes = tuple[tuple[str, str], ...]
 """Pairs of a part and a relation."""
 MOST_TRIED = 50
-"""Most matches of a line whose numbers are compared before it counts as not found."""
+"""Matches of a line that are tested against its conditions before it counts as not found."""
 _NORMAL = str.maketrans(
     dict.fromkeys('"`‘’“”', "'") | {"\u00a0": " "} | {chr(n + 0xFEE0): chr(n) for n in range(0x21, 0x7F)}
 )
@@ -258,11 +259,10 @@ _NORMAL = str.maketrans(
 class SignatureLine:
     """A compiled line.
 
-    `pattern` is for `search` on a text or a line of it, and never matches across a line end; it is compiled on demand,
-    since few of thousands are ever needed. `anchor` is the longest literal without white space, case-folded: if the
-    case-folded text lacks it, `pattern` cannot match. `weight` counts the specific characters. `conditions` apply to
-    the numbers in the groups `condition0`, `condition1`, … of the pattern, `shapes` to its first two shapes (see
-    `Signature`).
+    `pattern`, for `search`, never matches across a line end; it is compiled on demand, since few of thousands are ever
+    needed. `anchor` is the longest literal without white space, case-folded: a case-folded text without it cannot
+    match. `weight` counts the specific characters. `conditions` apply to the numbers in the groups `condition0`,
+    `condition1`, … of the pattern, `shapes` to its first two shapes (see `Signature`).
     """
 
     text: str
@@ -289,27 +289,25 @@ class SignatureLine:
         """Return the first match in a normalized `text` that meets all conditions and shapes."""
         if not (self.conditions or self.shapes):
             return self.pattern.search(text, start, end)
-        found = zip(range(MOST_TRIED), self.pattern.finditer(text, start, end), strict=False)
-        return next((each for _, each in found if self._holds(each)), None)
+        matches = islice(self.pattern.finditer(text, start, end), MOST_TRIED)
+        return next(filter(self._meets_conditions, matches), None)
 
-    def _holds(self, found: re.Match[str]) -> bool:
-        numbers = [float(found[f"{CONDITIONED}{number}"]) for number in range(len(self.conditions))]
-        pairs = zip(numbers, self.conditions, strict=True)
-        return _are_shaped(found, self.shapes) and all(
-            math.isfinite(number) and COMPARISONS[sign](number, limit) for number, (sign, limit) in pairs
-        )
+    def _meets_conditions(self, match: re.Match[str]) -> bool:
+        for index, (sign, limit) in enumerate(self.conditions):
+            number = float(match[f"{CONDITIONED}{index}"])
+            if not (math.isfinite(number) and COMPARISONS[sign](number, limit)):
+                return False
+        return not self.shapes or _meets_shapes(match, self.shapes)
 
 
-def _are_shaped(found: re.Match[str], shapes: Shapes) -> bool:
-    shaped = [shape for name, shape in found.groupdict().items() if name[:5] == SHAPED][:PAIR]
-    given = [tuple(map(int, re.findall(r"\d+", shape))) for shape in shaped]
-    return not shapes or all(
-        SHAPE_RELATIONS[relation](*map(SHAPE_PARTS[part], given)) for part, relation in shapes
-    )
+def _meets_shapes(match: re.Match[str], shapes: Shapes) -> bool:
+    texts = [text for name, text in match.groupdict().items() if name.startswith(SHAPED)][:PAIR]
+    pair = [tuple(map(int, re.findall(r"\d+", text))) for text in texts]
+    return all(SHAPE_RELATIONS[relation](*map(SHAPE_PARTS[part], pair)) for part, relation in shapes)
 
 
 def normalize(text: str) -> str:
-    """Normalize quotes and widths, which chats, editors and versions of Python change; the length stays."""
+    """Normalize quotes and widths, which chats, editors and versions of Python change; keeps the length."""
     return text.translate(_NORMAL)
 
 
@@ -338,7 +336,7 @@ def compile_signature_line(text: str, shapes: Shapes = ()) -> SignatureLine:
 
 
 WIDTH = 5
-"""Characters of a gram; a shorter literal is its own gram."""
+"""Characters of a gram; a shorter literal is a gram of its own."""
 _PRIME = 16_777_619
 _SHIFT = 14
 """Low bits of a code that the table ignores."""
@@ -347,35 +345,35 @@ Codes = NDArray[np.uint32]
 
 
 class AnchorIndex:
-    """Finds which of many literals without white space occur in a text, in time that does not grow with their number.
+    """Finds which of many literals without white space occur in a text, in time independent of their number.
 
-    Every literal is indexed under its character n-gram that the fewest literals share. The n-grams of a text select the
-    few literals that may occur in it, and only those are compared.
+    Each literal is indexed under the character n-gram that it shares with the fewest others. The n-grams of a text
+    select the few literals that may occur in it, and only those are compared.
     """
 
     def __init__(self, anchors: Iterable[str]) -> None:
-        known = frozenset(anchors)
-        shared = Counter(gram for anchor in known for gram in _grams(anchor, min(WIDTH, len(anchor))))
-        filed: dict[int, dict[int, list[tuple[int, str]]]] = defaultdict(dict)
-        for anchor in sorted(known):
+        distinct = frozenset(anchors)
+        frequency = Counter(gram for anchor in distinct for gram in _grams(anchor, min(WIDTH, len(anchor))))
+        buckets: dict[int, dict[int, list[tuple[int, str]]]] = defaultdict(dict)
+        for anchor in sorted(distinct):
             width = min(WIDTH, len(anchor))
-            rarest = min(_grams(anchor, width), key=lambda gram: (shared[gram], gram))
+            rarest = min(_grams(anchor, width), key=lambda gram: (frequency[gram], gram))
             code = int(dict(_codes(rarest, width))[width][0])
-            filed[width].setdefault(code, []).append((anchor.index(rarest), anchor))
-        self._filed = {width: (_table(codes), codes) for width, codes in filed.items()}
+            buckets[width].setdefault(code, []).append((anchor.index(rarest), anchor))
+        self._by_width = {width: (_table(codes), codes) for width, codes in buckets.items()}
 
     def find(self, folded: str) -> frozenset[str]:
         """Return the literals that occur in `folded`, a case-folded text of any size."""
         found: set[str] = set()
         # No literal has white space, and a long log repeats its words.
         words = "\n".join(set(folded.split()))
-        for width, codes in _codes(words, max(self._filed, default=0)):
-            if width not in self._filed:
+        for width, codes in _codes(words, max(self._by_width, default=0)):
+            if width not in self._by_width:
                 continue
-            table, filed = self._filed[width]
-            for place in np.flatnonzero(table[codes >> _SHIFT]).tolist():
-                for offset, anchor in filed.get(int(codes[place]), ()):
-                    if anchor not in found and words.startswith(anchor, max(0, place - offset)):
+            table, buckets = self._by_width[width]
+            for position in np.flatnonzero(table[codes >> _SHIFT]).tolist():
+                for offset, anchor in buckets.get(int(codes[position]), ()):
+                    if anchor not in found and words.startswith(anchor, max(0, position - offset)):
                         found.add(anchor)
         return frozenset(found)
 
@@ -385,7 +383,7 @@ def _grams(text: str, width: int) -> set[str]:
 
 
 def _codes(text: str, widest: int) -> Iterator[tuple[int, Codes]]:
-    """Yield for each width from 1 the hash of the gram at each place of a text."""
+    """Yield, for each width from 1, the hash of the gram at each position of a text."""
     characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     codes = np.zeros(len(characters), dtype=np.uint32)
     for start in range(min(widest, len(characters))):
@@ -394,7 +392,7 @@ def _codes(text: str, widest: int) -> Iterator[tuple[int, Codes]]:
 
 
 def _table(codes: Iterable[int]) -> NDArray[np.bool_]:
-    """Return a table that says by the upper bits of a number whether it may be one of `codes`."""
+    """Return a table that says, by the upper bits of a number, whether it may be one of `codes`."""
     table = np.zeros(1 << (32 - _SHIFT), dtype=np.bool_)
     table[np.fromiter(codes, dtype=np.uint32) >> _SHIFT] = True
     return table

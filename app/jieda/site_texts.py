@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-Words = Mapping[str, str]
-"""A text by language; if the content has none, it is empty and the pages use a general text."""
+LocalText = Mapping[str, str]
+"""A text by language; where the content has none, it is empty and the pages use a general text."""
 
 
 @dataclass(frozen=True, slots=True)
 class FooterLink:
     """A link in the footer of every page."""
 
-    name: Words
+    name: LocalText
     url: str
 
 
@@ -19,7 +19,7 @@ class FooterLink:
 class Stage:
     """A stage of readers' work, with its topics; stages are in the order of the work."""
 
-    name: Words
+    name: LocalText
     topics: tuple[str, ...]
 
 
@@ -27,19 +27,19 @@ class Stage:
 class SiteTexts:
     """The block `site` of taxonomy.yaml.
 
-    `lead` and `summary` introduce the entries: `{count}` of them about `{frameworks}` in `lead`. `paste` is an example
-    of a log to paste. `examples` are questions to try. `short` is the name in a sentence and in the corner of each
-    page. `logo` and `icon` name files of the folder `site`; `accent` and `accent_dark` are colours, `links` are in the
-    footer, and `credit` shows there what the site is made with. The start page draws a map of `stages`.
+    `lead` and `summary` introduce the entries; `lead` has the placeholders `{count}` and `{frameworks}`. `paste` is an
+    example of a log to paste, `examples` are questions to try. `short` is the name used in sentences and in the corner
+    of each page. `logo` and `icon` name files in the folder `site`; `accent` and `accent_dark` are colours. The footer
+    has `links` and, with `credit`, what the site is made with. The start page draws a map of `stages`.
     """
 
-    name: Words = field(default_factory=dict)
-    tagline: Words = field(default_factory=dict)
-    lead: Words = field(default_factory=dict)
-    summary: Words = field(default_factory=dict)
-    paste: Words = field(default_factory=dict)
+    name: LocalText = field(default_factory=dict)
+    tagline: LocalText = field(default_factory=dict)
+    lead: LocalText = field(default_factory=dict)
+    summary: LocalText = field(default_factory=dict)
+    paste: LocalText = field(default_factory=dict)
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    short: Words = field(default_factory=dict)
+    short: LocalText = field(default_factory=dict)
     logo: str = ""
     icon: str = ""
     accent: str = ""
@@ -49,6 +49,6 @@ class SiteTexts:
     credit: bool = True
 
     @property
-    def short_or_name(self) -> Words:
-        """The short name; the name where there is none."""
+    def short_or_name(self) -> LocalText:
+        """The short name, or the name if there is none."""
         return self.short or self.name

@@ -1,4 +1,4 @@
-"""The vocabulary that classifies and filters entries: tags, their closed lists, groups of the glossary, and filters."""
+"""The vocabulary that classifies and filters entries: tags, glossary groups and filters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ class Tag:
     homepage: str = ""
     repository: str = ""
     packages: tuple[str, ...] = ()
-    """Names of its pip packages, if they differ from its id."""
+    """Names of its pip packages that differ from its id."""
 
 
 FACETS = ("framework", "kind", "topic", "error_type")
@@ -53,7 +53,7 @@ class Taxonomy:
         return tags
 
     def name_of(self, facet: str, value: str, lang: Language) -> str:
-        """Return the name of a tag; `value` itself where there is no such tag."""
+        """Return the name of a tag, or `value` itself if there is no such tag."""
         tag = self.facet(facet).get(value)
         return tag.name[lang] if tag else value
 
@@ -82,8 +82,8 @@ Item = TypeVar("Item")
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Filters on entries: OR within one facet, AND between facets. `edition` keeps entries with that edition;
-    `version`, such as `slime 0.2.4`, drops entries that are for other versions only. `Library.read_filters` derives
-    from it the values of HOLDS that are `ruled_out`."""
+    `version`, such as `slime 0.2.4`, drops entries that are for other versions only: `Library.read_filters` turns it
+    into the values of HOLDS that are `ruled_out`."""
 
     framework: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
@@ -119,14 +119,16 @@ class Filters:
     def admit(self, entry: Entry | Summary) -> bool:
         """Whether an entry passes all filters."""
         values = facet_values(entry)
-        tagged = all(not self.facet(facet) or set(self.facet(facet)) & set(values[facet]) for facet in FACETS)
-        held = not set(self.ruled_out) & set(values[HOLDS])
-        return tagged and held and (self.edition is None or self.edition in entry.editions)
+        for facet in FACETS:
+            if self.facet(facet) and set(self.facet(facet)).isdisjoint(values[facet]):
+                return False
+        in_version = set(self.ruled_out).isdisjoint(values[HOLDS])
+        return in_version and (self.edition is None or self.edition in entry.editions)
 
     def known(self, taxonomy: Taxonomy) -> "Filters":
         """Return these filters with tags spelled as in the taxonomy. Raises UnknownTag for the first unknown one."""
         return self._changed(
-            {facet: tuple(known_tag(facet, each, taxonomy) for each in self.facet(facet)) for facet in FACETS}
+            {facet: tuple(known_tag(facet, tag, taxonomy) for tag in self.facet(facet)) for facet in FACETS}
         )
 
     def __bool__(self) -> bool:
@@ -134,9 +136,9 @@ class Filters:
 
 
 def known_tag(facet: str, value: str, taxonomy: Taxonomy) -> str:
-    """Return the id of a tag given in any case. Raises UnknownTag if the taxonomy lacks it."""
+    """Return the id of a tag, whose case does not matter. Raises UnknownTag if the taxonomy lacks it."""
     tags, folded = taxonomy.facet(facet), value.casefold()
-    found = value if value in tags else next((each for each in tags if each.casefold() == folded), None)
+    found = value if value in tags else next((tag for tag in tags if tag.casefold() == folded), None)
     if found is None:
         raise UnknownTag(facet=facet, value=value[:100], known=", ".join(tags))
     return found

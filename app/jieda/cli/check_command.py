@@ -14,7 +14,7 @@ from jieda.cli.asking import lang_option
 from jieda.cli.running import content_option, print_json
 from jieda.content.check.everything import CheckReport, TriedAnswers, check_content, check_out
 from jieda.diagnosis.answers import Confidence
-from jieda.entry import Language, Problem, printable
+from jieda.entry import Language, Problem, escape_controls
 from jieda.errors import ContentError
 from jieda.locales.translations import Translations
 from jieda.places import CONTENT
@@ -142,7 +142,9 @@ class _ReportText:
             yield self._line(note, "note: ")
 
     def _line(self, problem: Problem, mark: str) -> str:
-        return printable(f"{problem.path}:{problem.line}: {mark}{problem.rule}: {self._message(problem)}")
+        return escape_controls(
+            f"{problem.path}:{problem.line}: {mark}{problem.rule}: {self._message(problem)}"
+        )
 
     def _message(self, problem: Problem) -> str:
         return problem_text(problem.message, self.lang, "terminal")

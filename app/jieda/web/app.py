@@ -16,7 +16,7 @@ from jieda.agents.answering import Context
 from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import ClusterUnavailable
-from jieda.helpers import THRESHOLDS
+from jieda.helpers import GC_THRESHOLDS
 from jieda.locales.translations import Translations
 from jieda.presentation.shaper import Shapers
 from jieda.presentation.urls import Urls
@@ -139,7 +139,7 @@ def create_app_from_environ() -> FastAPI:
 @asynccontextmanager
 async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
     """Keep the garbage collector from scanning the served content again and again, for a process that only serves."""
-    gc.set_threshold(*THRESHOLDS)
+    gc.set_threshold(*GC_THRESHOLDS)
     sys.setswitchinterval(SWITCH_INTERVAL)
     await run_sync(collect_and_freeze)
     task = asyncio.create_task(freeze_after_swaps(knowledge))

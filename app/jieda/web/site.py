@@ -155,7 +155,7 @@ def asker_of(request: Request) -> bytes:
 def client_of(request: Request) -> Local:
     """Return the local client for a request; it limits how often the sender may vote on an entry."""
     site = site_of(request)
-    return replace(site.client, counts=partial(site.askers.may_vote, request))
+    return replace(site.client, may_count=partial(site.askers.may_vote, request))
 
 
 def site_of(request: Request) -> Site:

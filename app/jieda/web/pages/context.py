@@ -17,7 +17,7 @@ from jieda.errors import BadParameter
 from jieda.locales.translations import filled
 from jieda.presentation.brand import short_name
 from jieda.presentation.urls import Urls, rewrite
-from jieda.site_texts import SiteTexts, Words
+from jieda.site_texts import LocalText, SiteTexts
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.entries import MAX_TAGS
@@ -119,7 +119,7 @@ class PageContext:
         if self.site.settings.gaps and key in OF_PRIVACY:
             key += ".gaps"
         texts = self.site_texts
-        own: Words = getattr(texts, CONTENT_TEXTS[key]) if key in CONTENT_TEXTS else {}
+        own: LocalText = getattr(texts, CONTENT_TEXTS[key]) if key in CONTENT_TEXTS else {}
         if text := own.get(self.lang):
             return filled(text, args)
         named = {"site": short_name(texts, self.lang)} | args
