@@ -25,7 +25,7 @@ from jieda.agents.tools import TOOLS
 from jieda.client import Local
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
-from jieda.evaluation.figures import Judged, read_judged
+from jieda.evaluation.figures import JudgedQuery, read_judged
 from jieda.han import has_han
 from jieda.locales.translations import Translations
 from jieda.presentation.shaper import Shapers
@@ -211,7 +211,7 @@ async def done(context: Context, tasks: Iterable[Task], count: Callable[[str], i
     return found
 
 
-async def api_first(context: Context, judged: Judged) -> str:
+async def api_first(context: Context, judged: JudgedQuery) -> str:
     """Return what the REST API names first: logs are diagnosed, queries searched."""
     lang = Language.ZH if has_han(judged.query) else Language.EN
     if judged.kind in LOGS:
@@ -234,19 +234,19 @@ class Score:
     leads: float
 
 
-async def score(context: Context, judged: Iterable[Judged]) -> Score:
+async def score(context: Context, judged: Iterable[JudgedQuery]) -> Score:
     """Score the agent and the API over judged queries."""
     listed = list(judged)
     async with Client(server_of(lambda _: context)) as client:
         reports = {one.id: await answered(Agent(client), one.query) for one in listed}
 
-    def of(*kinds: str) -> list[Judged]:
+    def of(*kinds: str) -> list[JudgedQuery]:
         return [one for one in listed if one.kind in kinds]
 
-    def right(ones: list[Judged]) -> float:
+    def right(ones: list[JudgedQuery]) -> float:
         return share(reports[one.id].first in one.expected for one in ones)
 
-    async def api(ones: list[Judged]) -> float:
+    async def api(ones: list[JudgedQuery]) -> float:
         return share([await api_first(context, one) in one.expected for one in ones])
 
     named = [reports[one.id] for one in of(*LOGS, *QUERIES) if reports[one.id].first in one.expected]

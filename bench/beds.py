@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 from jieda.entry import Kind, Language
-from jieda.evaluation.figures import Judged, read_judged
+from jieda.evaluation.figures import JudgedQuery, read_judged
 
 from bench.different import different
 from bench.imported import imported
@@ -41,7 +41,7 @@ class Bed:
 
     name: str
     content: Path
-    queries: tuple[Judged, ...]
+    queries: tuple[JudgedQuery, ...]
     languages: frozenset[Language] = frozenset(Language)
 
 
@@ -63,7 +63,7 @@ def _without(fields: Sequence[str], text: str) -> str:
     return f"---\n{yaml.safe_dump(kept, allow_unicode=True)}---\n{text[match.end() :]}"
 
 
-def reading(source: Path, folder: Path) -> Iterator[Judged]:
+def reading(source: Path, folder: Path) -> Iterator[JudgedQuery]:
     """Write the paragraphs of a parallel reading set as entries below `folder`; yield its questions."""
     for lang in Language:
         articles = json.loads((source / f"xquad.{lang}.json").read_text(encoding="utf-8"))["data"]
@@ -75,7 +75,7 @@ def reading(source: Path, folder: Path) -> Iterator[Judged]:
                 body = MARKDOWN.sub(r"\\\1", paragraph["context"])
                 _write(folder / lang / f"{entry}.md", _page(f"{title} {number}", body, lang))
                 for asked in paragraph["qas"]:
-                    yield Judged(asked["id"], "question", lang, asked["question"], (entry,))
+                    yield JudgedQuery(asked["id"], "question", lang, asked["question"], (entry,))
 
 
 def _page(title: str, body: str, lang: Language) -> str:

@@ -25,7 +25,7 @@ from jieda.diagnosis.answers import Confidence, Diagnosis
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import WordReader
 from jieda.entry import Entry, Language, Sample
-from jieda.evaluation.figures import DIAGNOSED_KINDS, Judged, read_judged
+from jieda.evaluation.figures import DIAGNOSED_KINDS, JudgedQuery, read_judged
 from jieda.log_knowledge import LogKnowledge
 from jieda.signature import literal_text
 
@@ -38,7 +38,7 @@ OPEN = (ROOT / "tests/judged.jsonl", ROOT / "tests/diagnosis/judged/open.jsonl")
 LOCKED = ROOT / "tests/diagnosis/judged/locked.jsonl"
 SURE = {Confidence.EXACT, Confidence.LIKELY}
 
-First = Callable[[Judged], str]
+First = Callable[[JudgedQuery], str]
 
 
 def text_of(entry: Entry) -> str:
@@ -54,8 +54,8 @@ def words(analyzer: Analyzer, text: str) -> list[str]:
     return [re.sub(r"\W+", "_", token) for token in tokens]
 
 
-def first_of(ask: Ask, analyzer: Analyzer, query: Callable[[Judged], str]) -> First:
-    def first(judged: Judged) -> str:
+def first_of(ask: Ask, analyzer: Analyzer, query: Callable[[JudgedQuery], str]) -> First:
+    def first(judged: JudgedQuery) -> str:
         return next(iter(ask(words(analyzer, query(judged)))), "")
 
     return first
@@ -68,7 +68,9 @@ def share(values: Sequence[bool]) -> str:
 COLUMNS = ("", "errors", "tracebacks", "sure", "negatives sure", "exact", "nothing")
 
 
-def row(name: str, judged: Sequence[Judged], diagnose_one: Callable[[Judged], Diagnosis]) -> tuple[str, ...]:
+def row(
+    name: str, judged: Sequence[JudgedQuery], diagnose_one: Callable[[JudgedQuery], Diagnosis]
+) -> tuple[str, ...]:
     """Return right first of errors and tracebacks; the share of sure ones among them; of negatives: sure, exact,
     nothing."""
     answers = [(one, diagnose_one(one).matches) for one in judged]
@@ -150,7 +152,7 @@ def report(files: Sequence[Path]) -> None:
     texts = [(entry.id, (), words(analyzer, text_of(entry))) for entry in library.entries.values()]
     asked = {name: make(texts, 1.0) for name, make in PEERS.items()}
 
-    def by(diagnoser: Diagnoser) -> Callable[[Judged], Diagnosis]:
+    def by(diagnoser: Diagnoser) -> Callable[[JudgedQuery], Diagnosis]:
         return lambda one: diagnoser.diagnose(one.query, Language.EN)
 
     for path in files:

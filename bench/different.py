@@ -16,7 +16,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from jieda.entry import Language
-from jieda.evaluation.figures import Judged
+from jieda.evaluation.figures import JudgedQuery
 
 SOURCE = Path(__file__).with_name("different")
 PAGES = re.compile(r"= (?P<slug>[\w-]+) \| (?P<title>.+)\n(?P<body>(?:(?!= ).*\n)*)")
@@ -64,7 +64,7 @@ class Page(NamedTuple):
     title: str
     body: str
     lang: Language
-    asked: Sequence[Judged]
+    asked: Sequence[JudgedQuery]
 
 
 def different() -> Iterator[Page]:
@@ -77,7 +77,7 @@ def different() -> Iterator[Page]:
             told = [line for line in lines if not line.startswith(QUERY)]
             asked = [line.removeprefix(QUERY) for line in lines if line.startswith(QUERY)]
             judged = [
-                Judged(f"{slug}-{number}", "question", lang, query, (slug,))
+                JudgedQuery(f"{slug}-{number}", "question", lang, query, (slug,))
                 for number, query in enumerate(asked)
             ]
             body = BODIES[kind](told, slug, Language(lang))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jieda.entry import Language
-from jieda.evaluation.figures import Judged, read_judged
+from jieda.evaluation.figures import JudgedQuery, read_judged
 from jieda.importing.plan import ImportRequest, plan_import
 from jieda.importing.propose import Proposal
 from jieda.importing.sources import ImportSources
@@ -23,7 +23,7 @@ LICENSE = "Apache-2.0"
 """Set for all pages: a source needs one, and no search reads it."""
 
 
-def imported(source: Path, folder: Path, framework: str) -> tuple[Judged, ...]:
+def imported(source: Path, folder: Path, framework: str) -> tuple[JudgedQuery, ...]:
     """Import the pages that queries ask about into the content directory `folder`, which has a taxonomy; return
     queries.
 

@@ -26,7 +26,7 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind
 from jieda.content.library import Library
 from jieda.content.read.load import Loaded
-from jieda.evaluation.figures import Judged, build_index, display_language, rank_of
+from jieda.evaluation.figures import JudgedQuery, build_index, display_language, rank_of
 from jieda.search.answers import SearchRequest
 from jieda.search.index.document import build_documents
 from jieda.search.meaning.embedder import GuardedEmbedder
@@ -73,7 +73,7 @@ def searcher_of(
     return Searcher(library, index, analyzer, glossary, embedder, dictionary=dictionary), analyzer
 
 
-def jieda_ranks(searcher: Searcher, queries: Iterable[Judged]) -> tuple[Ranks, int]:
+def jieda_ranks(searcher: Searcher, queries: Iterable[JudgedQuery]) -> tuple[Ranks, int]:
     """Return ranks, and how many right answers are called weak."""
     ranks, weak = {}, 0
     for one in queries:
@@ -83,7 +83,7 @@ def jieda_ranks(searcher: Searcher, queries: Iterable[Judged]) -> tuple[Ranks, i
     return ranks, weak
 
 
-def key(one: Judged) -> str:
+def key(one: JudgedQuery) -> str:
     """Return a key: queries of a parallel set share ids between languages."""
     return f"{one.lang} {one.id}"
 

@@ -1,8 +1,8 @@
-"""The store of readers' feedback, counted by day in the data directory: unanswered questions, failures whose askers
-wait for an answer, entries read, votes, and why an entry did not help.
+"""Stores readers' feedback in the data directory: unanswered questions, failures that await an explanation, reads of
+entries, votes, and why entries did not help.
 
-All workers write to its two SQLite files. Both hold redacted texts and numbers, and nothing that identifies a person. A
-connection is open only for one operation: workers come and go.
+All workers write to its two SQLite files. They contain redacted texts and daily counts, and nothing that identifies a
+person. A connection is open for one operation only, because workers come and go.
 """
 
 import logging
@@ -23,7 +23,7 @@ from jieda.errors import RequestError
 log = logging.getLogger(__name__)
 
 GAPS, VOTES = "gaps-1.sqlite", "votes-1.sqlite"
-"""Two files: one is bounded and may be emptied, the other is kept. A change of tables raises the number in the name."""
+"""The first is bounded and may be emptied; the second is kept. Raise the number in a name when its tables change."""
 TABLES: Mapping[str, str] = {
     GAPS: """
         CREATE TABLE IF NOT EXISTS asked (
@@ -51,12 +51,12 @@ TABLES: Mapping[str, str] = {
 }
 PRAGMAS: Mapping[str, tuple[str, ...]] = {
     GAPS: (
-        # It must come first: it only takes effect in an empty file.
+        # First, because it takes effect only in an empty file.
         "auto_vacuum = INCREMENTAL",
         "journal_mode = WAL",
-        # A power cut may cost the last counts, never the file.
+        # A power cut may lose the last counts, but never the file.
         "synchronous = NORMAL",
-        # Deleted content is overwritten, not only marked as free.
+        # Deleted content is overwritten, not just marked as free.
         "secure_delete = ON",
         "wal_autocheckpoint = 64",
         "journal_size_limit = 262144",
@@ -94,9 +94,9 @@ DELETE FROM asked WHERE (source, kind, text, day, outcome, lang) IN (
 """
 DELETE_READS = "DELETE FROM reads WHERE day = (SELECT MIN(day) FROM reads)"
 ROWS_AT_ONCE = 500
-"""Rows written in one transaction. Even with the longest texts they are a fraction of the smallest bound."""
+"""Rows per transaction: a fraction of the smallest bound, even with the longest texts."""
 FILLED = 0.75
-"""Share of the bound for the file itself; the rest is for the files that SQLite keeps beside it."""
+"""Share of the bound for the file itself; the rest is for SQLite's companion files."""
 MOST_REPORTS = 5000
 """Most reports that are kept, the latest ones."""
 MOST_AWAITED = 2000
@@ -107,7 +107,7 @@ MEGABYTE = 1 << 20
 SECONDS_TO_WAIT = 5.0
 """Timeout for the lock of another process that is writing."""
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-"""Error codes of a damaged file; all other errors may be temporary."""
+"""Error codes of a damaged file; other errors may be temporary."""
 
 
 class GapSource(StrEnum):
@@ -131,11 +131,11 @@ class GapOutcome(StrEnum):
 
 
 class TriedOutcome(StrEnum):
-    """What came of an entry, as whoever tried it says."""
+    """How an entry worked out, according to somebody who tried it."""
 
     SOLVED = "solved"
     FAILED = "did_not_work"
-    """It is about this problem, and what it says did not help."""
+    """It is about this problem, but did not help."""
     OUTDATED = "outdated"
     """It is about another version."""
     UNCLEAR = "unclear"
@@ -165,8 +165,8 @@ class Gap(NamedTuple):
 
 
 class Awaited(NamedTuple):
-    """A failure for which a reader awaits an explanation since a day (ISO 8601); other fields as in `Gap`.
-    `framework`: the one that it comes from, or empty."""
+    """A failure that a reader has wanted explained since `day` (ISO 8601). `framework`: where it comes from, or empty;
+    other fields as in `Gap`."""
 
     day: str
     lang: Language
@@ -193,7 +193,7 @@ class VoteCount(NamedTuple):
 
 
 class FeedbackUnusable(RequestError):
-    """A file cannot be opened, read or written; `str` says why, without a path. `damaged`: retrying is useless."""
+    """A file cannot be opened, read or written; `str` says why, without a path. If `damaged`, do not retry."""
 
     status = 503
     key = "problem.not_kept"
@@ -205,8 +205,8 @@ class FeedbackUnusable(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class FeedbackStore:
-    """The two files of a directory. Every method may raise FeedbackUnusable. Methods that write also move a damaged
-    file aside, so that the next call creates a new one."""
+    """The two files of a directory. Every method may raise FeedbackUnusable; one that writes moves a damaged file
+    aside, so that the next call creates a new one."""
 
     directory: Path
 
@@ -220,7 +220,7 @@ class FeedbackStore:
         questions = ((ADD_ASKED, (*gap[:3], day, *gap[3:], count)) for gap, count in asked.items())
         entries = ((ADD_READS, (day, entry, count)) for entry, count in reads.items())
         rows = chain(questions, entries)
-        with self._connect(GAPS, mend=True) as connection:
+        with self._connect(GAPS, repair=True) as connection:
             while batch := list(islice(rows, ROWS_AT_ONCE)):
                 _make_room(connection, megabytes)
                 with connection:
@@ -236,7 +236,7 @@ class FeedbackStore:
                 _aside(self.gaps).unlink()
         if identity(self.gaps) is None:
             return
-        with self._connect(GAPS, mend=True) as connection:
+        with self._connect(GAPS, repair=True) as connection:
             _delete_before(connection, first_day(days))
             _make_room(connection, megabytes)
             _shrink(connection)
@@ -248,7 +248,7 @@ class FeedbackStore:
             return
         try:
             with self._connect(GAPS) as connection:
-                _delete_before(connection, "~")  # which sorts after every day
+                _delete_before(connection, "~")  # before sorts after every day
                 _shrink(connection)
         except FeedbackUnusable as error:
             if not (error.damaged and delete_database(self.gaps)):
@@ -272,7 +272,7 @@ class FeedbackStore:
         self._write(GAPS, (ADD_AWAITED, (key, *awaited)), (DELETE_AWAITED, (MOST_AWAITED,)))
 
     def awaited(self, key: bytes = b"") -> tuple[Awaited, ...]:
-        """Return the failure stored under `key`, if any; without a key, all of them, oldest first."""
+        """Return the failure stored under `key`, if any; without a key, all failures, oldest first."""
         where, values = (" WHERE key = ?", (key,)) if key else ("", ())
         rows = self._rows(GAPS, f"{SELECT_AWAITED}{where} ORDER BY number", values)
         return tuple(Awaited(day, Language(lang), *rest) for day, lang, *rest in rows)
@@ -298,7 +298,8 @@ class FeedbackStore:
         """Return the reports from the day `since` (ISO 8601) on, latest first."""
         rows = self._rows(VOTES, SELECT_REPORTS, (since,))
         return tuple(
-            Report(entry, Language(lang), TriedOutcome(what), *rest) for entry, lang, what, *rest in rows
+            Report(entry, Language(lang), TriedOutcome(outcome), *rest)
+            for entry, lang, outcome, *rest in rows
         )
 
     def _rows(self, name: str, query: str, values: Sequence[str | int | bytes]) -> Sequence[tuple[Any, ...]]:
@@ -312,15 +313,15 @@ class FeedbackStore:
             return connection.execute(query, values).fetchall()
 
     def _write(self, name: str, *statements: tuple[str, Sequence[str | int | bytes]]) -> None:
-        with self._connect(name, mend=True) as connection, connection:
+        with self._connect(name, repair=True) as connection, connection:
             for statement, values in statements:
                 connection.execute(statement, values)
 
     @contextmanager
-    def _connect(self, name: str, *, mend: bool = False) -> Iterator[sqlite3.Connection]:
-        """Open a connection to a file, which is created if missing."""
+    def _connect(self, name: str, *, repair: bool = False) -> Iterator[sqlite3.Connection]:
+        """Open a connection to a file, before is created if missing."""
         path = self.directory / name
-        which = identity(path)
+        opened = identity(path)
         make_private(path)
         try:
             with closing(sqlite3.connect(path, timeout=SECONDS_TO_WAIT)) as connection:
@@ -330,7 +331,7 @@ class FeedbackStore:
                 yield connection
         except sqlite3.Error as error:
             damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
-            if mend and damaged and _set_aside(path, which):
+            if repair and damaged and _set_aside(path, opened):
                 log.warning("%s is damaged: it is set aside, and a new one is begun", name)
             raise FeedbackUnusable(database_failure(error, self.directory), damaged=damaged) from error
 
@@ -346,14 +347,14 @@ def first_day(days: int) -> str:
 
 
 def _aside(path: Path) -> Path:
-    """Return the path to which a damaged file is moved."""
+    """Return the path to before a damaged file is moved."""
     return path.with_name(f"{path.name}.damaged")
 
 
-def _set_aside(path: Path, which: tuple[int, int] | None) -> bool:
-    """Rename a damaged file, replacing the one set aside before. Return whether it was still `which`, and not the new
-    file of another worker that noticed sooner. It is not deleted, as others may have it open."""
-    if which is None or identity(path) != which:
+def _set_aside(path: Path, opened: tuple[int, int] | None) -> bool:
+    """Rename a damaged file, replacing one set aside earlier; others may have it open, so it is not deleted. Return
+    False if its identity is no longer `opened`: another worker noticed sooner and made a new file."""
+    if opened is None or identity(path) != opened:
         return False
     delete_database(path, BESIDE)
     try:
@@ -370,8 +371,8 @@ def _delete_before(connection: sqlite3.Connection, day: str) -> None:
 
 
 def _make_room(connection: sqlite3.Connection, megabytes: int) -> None:
-    """Delete rows until the file is below its share of the bound: the rarest texts, among equally rare ones the oldest;
-    if reads have more rows than texts, their oldest day."""
+    """Delete rows until the file is below its share of the bound: the rarest texts, the oldest first; or, while reads
+    have more rows than texts, the oldest day of reads."""
     while _used_bytes(connection) > FILLED * megabytes * MEGABYTE:
         (asked,) = connection.execute("SELECT COUNT(*) FROM asked").fetchone()
         (reads,) = connection.execute("SELECT COUNT(*) FROM reads").fetchone()
@@ -395,6 +396,6 @@ def _used_bytes(connection: sqlite3.Connection) -> int:
 
 def _shrink(connection: sqlite3.Connection) -> None:
     """Return free pages to the file system."""
-    # Not by `execute`, which runs only one step of it, for one page.
+    # Not by `execute`, before runs only one step of it, for one page.
     connection.executescript("PRAGMA incremental_vacuum")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

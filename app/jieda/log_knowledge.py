@@ -1,11 +1,11 @@
-"""The knowledge about logs in the content that does not depend on entries."""
+"""What the content knows about logs independently of its entries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 SHARED_BY = 3
-"""A signature in this many background logs is one that any program prints: it proves `likely` at most."""
+"""A signature in this many background logs is what any program may print: it proves `likely` at most."""
 
 
 class Role(StrEnum):
@@ -23,9 +23,9 @@ class Role(StrEnum):
 class Program:
     """A program that logs come from.
 
-    `names` are its names in logs and texts, `folders` the folders and packages of its paths (`a/b`: two in a row; `*`:
-    any characters of one name), `classes` those of its Ray actors, which prefix the lines that they print. `word` is
-    false for a name that is an ordinary word as well.
+    `names` are its names in logs and texts; `folders` the folders and packages in its paths (`a/b`: nested; `*`: any
+    characters of one name); `classes` its Ray actors, whose names prefix the lines that they print. `word` is
+    false for a name that is also an ordinary word.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Programs by id. The next folder below one of `installed` is a package; `standard` are paths of no program."""
+    """Programs by id. Folders directly below one of `installed` are packages; `standard` paths belong to no program."""
 
     by_id: Mapping[str, Program] = field(default_factory=dict)
     installed: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Programs:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """A prefix of log lines, in the grammar of signatures; `source`: it names the process that wrote the line."""
+    """A prefix of log lines, in the grammar of prefixes; `source`: it names the process that wrote the line."""
 
     name: str
     lines: tuple[str, ...]
@@ -89,7 +89,7 @@ class Failures:
 
     levels: tuple[str, ...] = ()
     error_levels: tuple[str, ...] = ()
-    """How a program writes, at the head of a line, that the line is of an error, in the grammar of prefixes."""
+    """What marks the head of a line as an error, in the grammar of prefixes."""
     prefixes: tuple[Prefix, ...] = ()
     repeats: tuple[str, ...] = ()
     """Text after a line that was printed several times, with `{int}` for the count."""
@@ -100,22 +100,22 @@ class Failures:
     error_fields: tuple[str, ...] = ()
     """Fields that may hold a traceback or the text of an error; `a.b` is also the field `b` of a record `a`."""
     wrappers: tuple[str, ...] = ()
-    """Exceptions and families that pass on a failure that is told elsewhere."""
+    """Exceptions and families that only pass on a failure reported elsewhere."""
     handled: tuple[str, ...] = ()
-    """What stands above the traceback of an exception that was handled or ignored."""
+    """Lines above the traceback of an exception that was handled or ignored."""
     caused: tuple[str, ...] = ()
-    """What stands before a failure that caused the one above it."""
+    """Lines between a failure and, below it, its cause."""
     reports: tuple[FailureReport, ...] = ()
     """Reports that a process failed, without the cause."""
     remote: tuple[str, ...] = ()
     """First lines of tracebacks from another process; `{word}` is the exception's name."""
     exception_endings: tuple[str, ...] = ()
-    """Further endings of names of exceptions, beside Error and Exception."""
+    """Endings of exception names, besides Error and Exception."""
     families: tuple[Family, ...] = ()
     troubled: tuple[str, ...] = ()
-    """Words that report trouble; Latin ones may have one of `word_endings`."""
+    """Words that report trouble; a Latin one may have one of `word_endings`."""
     untroubled: tuple[str, ...] = ()
-    """Beginnings of phrases with such words that report no trouble: `no error`."""
+    """Words that negate such a word when they precede it: `no error`."""
     word_endings: tuple[str, ...] = ()
     """Endings of the Latin words of `troubled`: `fails`, but not `failover`."""
 

@@ -1,4 +1,4 @@
-"""Counters and timings for Prometheus; no other module uses its client library."""
+"""Counters and timings for Prometheus. Only this module imports its client library."""
 
 import math
 import os
@@ -28,8 +28,8 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 @dataclass(frozen=True, slots=True)
 class ServedState(Collector):
-    """Figures that are read at the time of a request, and are equal in all workers. `age`: seconds since the generation
-    was built; `builds` took `build_seconds` together. Votes are stored on disk, for all workers and across restarts."""
+    """Figures that are read for each request and are the same in all workers. `age`: seconds since the generation was
+    built; `build_seconds`: total time of all `builds`. Votes are on disk, so they outlast a restart."""
 
     entries: int
     degraded: bool
@@ -65,8 +65,8 @@ class ServedState(Collector):
 
 
 class FiguresFile(MmapedDict):
-    """The figures of one worker, in memory and, for the others, in a file. The library maps that file: where a disk is
-    full, it would end the process."""
+    """The figures of one worker, in memory and, for the other workers, in a file. The library would map the file into
+    memory, which ends the process if the disk is full."""
 
     def __init__(self, filename: str) -> None:
         self._m, self._capacity = bytearray(8), math.inf  # type: ignore[assignment] # grows as it is written
@@ -77,7 +77,7 @@ class FiguresFile(MmapedDict):
             self._file = os.open(filename, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o640)
 
     def write_value(self, key: str, value: float, timestamp: float) -> None:
-        """Set a value. One that the disk does not take is written with the next new one."""
+        """Set a value. If the disk refuses it, it is written together with the next new value."""
         super().write_value(key, value, timestamp)  # type: ignore[no-untyped-call] # as the library has it
         start = self._positions[key]
         if start < self._written:
@@ -95,7 +95,7 @@ values.MmapedDict = FiguresFile  # type: ignore[attr-defined,assignment] # where
 
 
 class SharedFigures(Collector):
-    """The figures of all workers that share a directory, dead ones included."""
+    """The figures of all workers that share a directory, including dead ones."""
 
     def collect(self) -> Iterable[Metric]:
         files = Path(os.environ[DIRECTORY_VARIABLE]).glob("*.db")
@@ -154,7 +154,7 @@ class Metrics:
 
     @classmethod
     def create(cls) -> Self:
-        """Create counters in their own registry, so that two applications in one process are independent."""
+        """Create counters in a registry of their own, so that two applications in one process are independent."""
         registry = CollectorRegistry()
         counters = {field: Counter(*row, registry=registry) for field, row in COUNTERS.items()}
         seconds = Histogram(
@@ -167,10 +167,10 @@ class Metrics:
         return cls(registry=registry, seconds=seconds, **counters)
 
     def expose(self, state: ServedState) -> bytes:
-        """Return all figures in the text format, of all workers that share a directory, and the current state."""
-        counted = CollectorRegistry()
-        counted.register(state)
+        """Return the figures of all workers that share a directory, and the current state, in the text format."""
+        shared = CollectorRegistry()
+        shared.register(state)
         if DIRECTORY_VARIABLE not in os.environ:
-            return generate_latest(self.registry) + generate_latest(counted)
-        counted.register(SharedFigures())
-        return generate_latest(counted)
+            return generate_latest(self.registry) + generate_latest(shared)
+        shared.register(SharedFigures())
+        return generate_latest(shared)

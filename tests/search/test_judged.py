@@ -8,7 +8,15 @@ from unittest.mock import patch
 
 import pytest
 from jieda.evaluation import figures as evaluate
-from jieda.evaluation.figures import DIAGNOSED_KINDS, FOUND, SEARCHED_KINDS, WEAK, Answered, Bench, Judged
+from jieda.evaluation.figures import (
+    DIAGNOSED_KINDS,
+    FOUND,
+    SEARCHED_KINDS,
+    WEAK,
+    Bench,
+    JudgedQuery,
+    QueryResult,
+)
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support.server import ROOT
@@ -77,11 +85,11 @@ Figures = Callable[..., Mapping[tuple[str, str, str], float]]
 
 
 @pytest.fixture(scope="module")
-def judged() -> tuple[Judged, ...]:
+def judged() -> tuple[JudgedQuery, ...]:
     return evaluate.read_judged(OWN)
 
 
-def test_the_set_is_large_mixed_and_has_what_no_entry_answers(judged: tuple[Judged, ...]) -> None:
+def test_the_set_is_large_mixed_and_has_what_no_entry_answers(judged: tuple[JudgedQuery, ...]) -> None:
     kinds = Counter(one.kind for one in judged)
     assert sum(kinds[kind] for kind in SEARCHED_KINDS) >= 150
     assert kinds["negative"] >= 30
@@ -93,30 +101,32 @@ def test_the_set_is_large_mixed_and_has_what_no_entry_answers(judged: tuple[Judg
 
 
 @pytest.fixture(scope="module")
-def both(judged: tuple[Judged, ...]) -> tuple[Judged, ...]:
+def both(judged: tuple[JudgedQuery, ...]) -> tuple[JudgedQuery, ...]:
     return judged + evaluate.read_judged(NEW)
 
 
-def test_ids_and_queries_are_unique(both: tuple[Judged, ...]) -> None:
+def test_ids_and_queries_are_unique(both: tuple[JudgedQuery, ...]) -> None:
     assert [name for name, count in Counter(one.id for one in both).items() if count > 1] == []
     assert [query for query, count in Counter(one.query for one in both).items() if count > 1] == []
 
 
 def test_negatives_expect_nothing_and_all_others_entries_that_exist(
-    shipped: Snapshot, both: tuple[Judged, ...]
+    shipped: Snapshot, both: tuple[JudgedQuery, ...]
 ) -> None:
     assert [one.id for one in both if (one.kind == "negative") == bool(one.expected)] == []
     assert {name for one in both for name in one.expected} <= set(shipped.library.entries)
 
 
-def test_every_entry_is_asked_for_and_a_new_one_often(shipped: Snapshot, both: tuple[Judged, ...]) -> None:
+def test_every_entry_is_asked_for_and_a_new_one_often(
+    shipped: Snapshot, both: tuple[JudgedQuery, ...]
+) -> None:
     asked = {name for one in both if one.kind in SEARCHED_KINDS for name in one.expected}
     assert set(shipped.library.entries) - asked == set()
     of_new = Counter(name for one in evaluate.read_judged(NEW) for name in one.expected)
     assert {name: count for name, count in of_new.items() if count < LEAST_QUERIES} == {}
 
 
-def test_no_query_is_a_title_or_alias(shipped: Snapshot, both: tuple[Judged, ...]) -> None:
+def test_no_query_is_a_title_or_alias(shipped: Snapshot, both: tuple[JudgedQuery, ...]) -> None:
     """Case, width, script, spacing and punctuation apart: those are found by another rule."""
     key = shipped.searcher.analyzer.key
     named = {
@@ -128,7 +138,7 @@ def test_no_query_is_a_title_or_alias(shipped: Snapshot, both: tuple[Judged, ...
     assert [one.id for one in both if key(one.query) in named] == []
 
 
-def test_no_query_has_an_invisible_space_in_it(both: tuple[Judged, ...]) -> None:
+def test_no_query_has_an_invisible_space_in_it(both: tuple[JudgedQuery, ...]) -> None:
     assert [one.id for one in both if set("\u200b\u200c\u200d\u2060\ufeff") & set(one.query)] == []
 
 
@@ -156,7 +166,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> F
     return measure
 
 
-def _by_group(name: str, results: list[Answered]) -> dict[tuple[str, str, str], float]:
+def _by_group(name: str, results: list[QueryResult]) -> dict[tuple[str, str, str], float]:
     groups = {"all": list(results), "cross": [one for one in results if one.judged.id in ACROSS]}
     for one in results:
         groups.setdefault(one.judged.kind, []).append(one)
@@ -169,7 +179,7 @@ def _by_group(name: str, results: list[Answered]) -> dict[tuple[str, str, str], 
     return measured
 
 
-def _of_negatives(full: list[Answered], negative: list[Answered]) -> dict[tuple[str, str, str], float]:
+def _of_negatives(full: list[QueryResult], negative: list[QueryResult]) -> dict[tuple[str, str, str], float]:
     right = [one for one in full if one.rank == 1]
     return {
         ("full", "all", "negatives weak"): sum(one.grade != FOUND for one in negative) / (len(negative) or 1),

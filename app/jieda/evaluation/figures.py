@@ -1,4 +1,4 @@
-"""Runs judged queries through the search and diagnosis that every surface offers, and computes the figures."""
+"""Runs judged queries through the search and diagnosis of all surfaces, and computes how well they do."""
 
 import json
 from collections import Counter
@@ -32,17 +32,17 @@ KINDS = tuple(dict.fromkeys((*SEARCHED_KINDS, *DIAGNOSED_KINDS)))
 LANGS = (*map(str, Language), "mixed")
 FOUND, WEAK = "found", "weak"
 GRADES = (*map(str, Confidence), FOUND, WEAK)
-"""Grades of an answer, surest first: the confidence of an entry that explains a text, or the grade of search hits."""
+"""Grades of an answer, surest first: the confidence of a diagnosis, then the grades of search hits."""
 FIRST_FIVE = 5
 DEPTH = 10
-"""Hits looked at for a query, as is usual for MRR@10. Each costs a snippet, which nobody reads here."""
+"""Hits per query, as is usual for MRR@10. Each costs a snippet, which nobody reads here."""
 SHOWN_INSTEAD = 3
 EXPLAINED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A query with the ids of the entries that answer it: any of them is right; empty if no entry does."""
+class JudgedQuery:
+    """A query with the ids of the entries that answer it, of which any is right; none if no entry does."""
 
     id: str
     kind: str
@@ -53,23 +53,22 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """The answer to a query. `found`: ids that a search found, or that explain the text in a diagnosis, best first.
-    `grade`, one of GRADES, is that of the first entry shown, and `right` whether it is a right one; empty without any.
-    """
+class QueryResult:
+    """The answer to a query. `found`: ids of hits or, in a diagnosis, of entries that explain the text, best first.
+    `grade`, one of GRADES or empty, is that of the first entry shown; `right` says whether that entry is right."""
 
-    judged: Judged
+    judged: JudgedQuery
     found: tuple[str, ...]
     grade: str
     right: bool
 
     @property
     def rank(self) -> int:
-        """The rank of the first right one of `found`, from 1; 0 if there is none."""
+        """The rank of the first right entry in `found`, from 1; 0 if there is none."""
         return rank_of(self.found, self.judged.expected)
 
 
-def read_judged(path: Path) -> tuple[Judged, ...]:
+def read_judged(path: Path) -> tuple[JudgedQuery, ...]:
     """Read the queries of a file of JSON lines. Raises JiedaError, OSError."""
     judged = []
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
@@ -83,7 +82,7 @@ def read_judged(path: Path) -> tuple[Judged, ...]:
     return tuple(judged)
 
 
-def _judged(row: Any) -> Judged:
+def _judged(row: Any) -> JudgedQuery:
     """Raises ValueError, TypeError."""
     if missing := [field for field in ("id", "kind", "lang", "query", "expected") if field not in row]:
         raise ValueError(f"{missing[0]} is missing")
@@ -93,73 +92,74 @@ def _judged(row: Any) -> Judged:
             raise ValueError(f"{field} is one of {', '.join(known)}")
     if not isinstance(row["expected"], list) or not all(isinstance(each, str) for each in row["expected"]):
         raise TypeError("expected is a list of ids")
-    return Judged(name, kind, lang, query, tuple(row["expected"]))
+    return JudgedQuery(name, kind, lang, query, tuple(row["expected"]))
 
 
-def display_language(judged: Judged) -> Language:
+def display_language(judged: JudgedQuery) -> Language:
     """Return the language in which a query is searched: its own; Chinese for mixed ones."""
     return Language.EN if judged.lang == "en" else Language.ZH
 
 
 def rank_of(found: Sequence[str], expected: Iterable[str]) -> int:
     """Return the rank of the first id that is among `expected`, from 1; 0 if none is."""
-    wanted = set(expected)
-    return next((place for place, one in enumerate(found, 1) if one in wanted), 0)
+    right = set(expected)
+    return next((rank for rank, entry_id in enumerate(found, 1) if entry_id in right), 0)
 
 
-def compute_figures(answers: Sequence[Answered]) -> dict[str, float]:
-    """Compute the figures of some answers, shares between 0 and 1; all zero for none. `mrr` is MRR@10, the mean of
-    1/rank, 0 where no right entry is among the first ten."""
-    ranks = [one.rank for one in answers]
+def compute_figures(answers: Sequence[QueryResult]) -> dict[str, float]:
+    """Compute the figures of some answers, as shares between 0 and 1; all zero for none. `mrr` is MRR@10, the mean of
+    1/rank, 0 if no right entry is among the first ten."""
+    ranks = [answer.rank for answer in answers]
     return {
         "queries": len(ranks),
         "right_first": _share(rank == 1 for rank in ranks),
         "in_five": _share(1 <= rank <= FIRST_FIVE for rank in ranks),
         "mrr": sum(1 / rank for rank in ranks if rank) / (len(ranks) or 1),
-        "zero_results": _share(not one.found for one in answers),
+        "zero_results": _share(not answer.found for answer in answers),
     }
 
 
-def sureness(diagnosed: Sequence[Answered]) -> dict[str, dict[str, float]]:
-    """Return how often each grade was right, over all texts and over those about a failure; any answer to a text that
-    no entry is about is wrong."""
+def sureness(diagnosed: Sequence[QueryResult]) -> dict[str, dict[str, float]]:
+    """Return how often each grade was right, over all texts and over those about a failure. Any answer to a text that
+    no entry is about counts as wrong."""
     rows: dict[str, dict[str, float]] = {}
     for grade in GRADES:
-        given = [one for one in diagnosed if one.grade == grade]
-        failures = [one for one in given if one.judged.kind in DIAGNOSED_KINDS]
-        if given:
+        answers = [answer for answer in diagnosed if answer.grade == grade]
+        failures = [answer for answer in answers if answer.judged.kind in DIAGNOSED_KINDS]
+        if answers:
             rows[grade] = {
-                "answers": len(given),
-                "right": _share(one.right for one in given),
+                "answers": len(answers),
+                "right": _share(answer.right for answer in answers),
                 "failures": len(failures),
-                "failures_right": _share(one.right for one in failures),
+                "failures_right": _share(answer.right for answer in failures),
             }
     return rows
 
 
-def full_report(searched: Sequence[Answered], diagnosed: Sequence[Answered]) -> dict[str, Any]:
+def full_report(searched: Sequence[QueryResult], diagnosed: Sequence[QueryResult]) -> dict[str, Any]:
     """Return all figures in the form of `jieda eval --json`; `diagnosed` may be empty."""
-    negatives = [one for one in searched if one.judged.kind == NEGATIVE]
-    ranked = [one for one in searched if one.judged.kind != NEGATIVE]
+    negatives = [answer for answer in searched if answer.judged.kind == NEGATIVE]
+    ranked = [answer for answer in searched if answer.judged.kind != NEGATIVE]
     groups = {"all": ranked}
     for field in ("kind", "lang"):
-        for one in sorted(ranked, key=lambda one: getattr(one.judged, field)):
-            groups.setdefault(getattr(one.judged, field), []).append(one)
+        for answer in sorted(ranked, key=lambda answer: getattr(answer.judged, field)):
+            groups.setdefault(getattr(answer.judged, field), []).append(answer)
     report: dict[str, Any] = {
         "search": {name: compute_figures(group) for name, group in groups.items()},
         "nothing fits": {
             "negatives": len(negatives),
-            "negatives called weak or empty": _share(one.grade != FOUND for one in negatives),
-            "right answers called weak": _share(one.grade == WEAK for one in ranked if one.rank == 1),
+            "negatives called weak or empty": _share(answer.grade != FOUND for answer in negatives),
+            "right answers called weak": _share(
+                answer.grade == WEAK for answer in ranked if answer.rank == 1
+            ),
         },
     }
     if diagnosed:
-        rows = {kind: [one for one in diagnosed if one.judged.kind == kind] for kind in DIAGNOSED_KINDS}
-        report["diagnosis"] = {
-            kind: compute_figures(row)
-            | {"confidence": Counter(one.grade if one.found else "none" for one in row)}
-            for kind, row in rows.items()
-        }
+        report["diagnosis"] = {}
+        for kind in DIAGNOSED_KINDS:
+            answers = [answer for answer in diagnosed if answer.judged.kind == kind]
+            confidence = Counter(answer.grade if answer.found else "none" for answer in answers)
+            report["diagnosis"][kind] = compute_figures(answers) | {"confidence": confidence}
         report["sureness"] = sureness(diagnosed)
     return report
 
@@ -172,7 +172,7 @@ def _share(holds: Iterable[bool]) -> float:
 def build_index(
     folder: Path, documents: Iterable[Document], embedder: Embedder | None = None
 ) -> EmbeddedIndex:
-    """Write the index of some documents, and of their words if there is an embedder, into an empty folder; open it."""
+    """Write the index of some documents, with their words if there is an embedder, to an empty folder, and open it."""
     update_index(folder, None, {each.id: each for each in documents}, (), ())
     if embedder:
         embed_words(folder, None, embedder, lambda: None)
@@ -180,7 +180,7 @@ def build_index(
 
 
 class Bench:
-    """The searches for judged queries, each built from the content on first use."""
+    """Answers judged queries. The index without one language is built on first use."""
 
     def __init__(self, directories: Sequence[Path], folder: Path, analyzers: Analyzers) -> None:
         self._directories, self._folder, self._analyzers = directories, folder, analyzers
@@ -189,20 +189,18 @@ class Bench:
         follower = Follower(data, analyzers, lambda: None)
         follower.catch_up()
         self._snapshot = follower.snapshot
-        self._without: dict[Language, Searcher] = {}
+        self._hidden: dict[Language, Searcher] = {}
 
-    def resolve(self, judged: Judged) -> Judged:
-        """Return the query with today's ids of the entries that it expects. Raises JiedaError for one that no entry
-        has or had."""
-        library = self._snapshot.library
-        found = {each: library.resolve(each) for each in judged.expected}
-        if unknown := [each for each, known in found.items() if known is None]:
+    def resolve(self, judged: JudgedQuery) -> JudgedQuery:
+        """Return the query with the current ids of the expected entries. Raises JiedaError for an unknown id."""
+        current = {each: self._snapshot.library.resolve(each) for each in judged.expected}
+        if unknown := [each for each, entry_id in current.items() if entry_id is None]:
             raise JiedaError(
                 f"query {judged.id} expects {', '.join(unknown)}, which is no entry of the content"
             )
-        return replace(judged, expected=tuple(filter(None, found.values())))
+        return replace(judged, expected=tuple(filter(None, current.values())))
 
-    def search(self, judged: Judged, *, hidden: bool = False) -> Answered:
+    def search(self, judged: JudgedQuery, *, hidden: bool = False) -> QueryResult:
         """Search all editions as every surface does; if `hidden`, only those in the other language. Raises JiedaError
         if there are none."""
         request = SearchRequest(judged.query, display_language(judged), limit=DEPTH)
@@ -211,35 +209,36 @@ class Bench:
         else:
             _, answer = search_and_judge(self._snapshot, request)
         found = _listed(answer)
-        return Answered(judged, found, _grade(answer), rank_of(found, judged.expected) == 1)
+        return QueryResult(judged, found, _grade(answer), rank_of(found, judged.expected) == 1)
 
-    def diagnose(self, judged: Judged) -> Answered:
-        """Diagnose a text as every surface does; hits of a search are shown with one of a single line."""
+    def diagnose(self, judged: JudgedQuery) -> QueryResult:
+        """Diagnose a text as every surface does: below a single line, search hits are shown as well."""
         request = SearchRequest(judged.query, display_language(judged))
         diagnosis, answer = search_and_judge(self._snapshot, request)
         found = tuple(match.entry.id for match in diagnosis.matches)
         grade, shown = str(diagnosis.confidence or ""), found
         if "\n" not in judged.query.strip():
             grade, shown = grade or _grade(answer), found + _listed(answer)
-        return Answered(judged, found, grade, rank_of(shown, judged.expected) == 1)
+        return QueryResult(judged, found, grade, rank_of(shown, judged.expected) == 1)
 
-    def misses(self, ranked: Iterable[Answered], *, hidden: bool) -> Iterator[str]:
-        """Yield a block for each query whose right entry isn't first: the entries found instead, and their scores."""
-        for one in ranked:
-            if one.rank == 1:
+    def misses(self, ranked: Iterable[QueryResult], *, hidden: bool) -> Iterator[str]:
+        """Yield lines on each query whose right entry is not first: what was found instead, with scores."""
+        for answer in ranked:
+            if answer.rank == 1:
                 continue
-            judged, place = one.judged, f"place {one.rank}" if one.rank else f"not among the first {DEPTH}"
+            judged = answer.judged
+            place = f"place {answer.rank}" if answer.rank else f"not among the first {DEPTH}"
             yield f"{judged.id} [{judged.kind}, {judged.lang}] {judged.query[:160]!r}"
             yield f"  expected {', '.join(judged.expected)}: {place}"
             searcher = self._other_language(Language(judged.lang)) if hidden else self._snapshot.searcher
-            right = [one.found[one.rank - 1]] if one.rank else []
-            for entry_id in [*one.found[:SHOWN_INSTEAD], *right]:
+            right = [answer.found[answer.rank - 1]] if answer.rank else []
+            for entry_id in [*answer.found[:SHOWN_INSTEAD], *right]:
                 yield f"  {entry_id}"
                 for part in searcher.explain(judged.query, entry_id)[:EXPLAINED]:
                     yield f"    {part.score:6.2f} {part.label} ({part.source}, {part.zone}, {part.term})"
 
     def _other_language(self, lang: Language) -> Searcher:
-        if lang not in self._without:
+        if lang not in self._hidden:
             library = Loaded(self._directories, languages=frozenset({lang.other})).library()
             if not library.entries:
                 raise JiedaError(f"no edition is left when those in {lang} are hidden")
@@ -248,10 +247,8 @@ class Bench:
             documents = build_documents(library, analyzer, glossary, (lang.other,), embedder)
             index = build_index(Path(mkdtemp(dir=self._folder)), documents, embedder)
             dictionary = self._analyzers.dictionary
-            self._without[lang] = Searcher(
-                library, index, analyzer, glossary, embedder, dictionary=dictionary
-            )
-        return self._without[lang]
+            self._hidden[lang] = Searcher(library, index, analyzer, glossary, embedder, dictionary=dictionary)
+        return self._hidden[lang]
 
 
 def _listed(answer: SearchAnswer) -> tuple[str, ...]:

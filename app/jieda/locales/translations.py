@@ -1,4 +1,4 @@
-"""Interface texts in both languages: two flat files, one lookup."""
+"""Interface texts in both languages, each from one flat file."""
 
 import json
 import re
@@ -30,9 +30,9 @@ class Translations:
     def translate(self, lang: Language, key: str, **args: str | int) -> str:
         """Return the text of `key` with its `{names}` filled from `args`; numbers are grouped by thousands.
 
-        A text with a number is stored as `key.one` and `key.other` and chosen by the argument `count`; a language
-        without a singular has `key.other` only. `site` is the name of the site, ignored by texts without a placeholder
-        for it. Raises KeyError for an unknown key.
+        A text with a number is stored as `key.one` and `key.other`, selected by the argument `count`; a language
+        without a singular has only `key.other`. `site` is the name of the site; texts without that placeholder ignore
+        it. Raises KeyError for an unknown key.
         """
         catalog = self.catalogs[lang]
         text = catalog[key] if key in catalog else catalog[_plural(catalog, key, args.get("count"))]
@@ -53,15 +53,15 @@ class Translations:
 
 
 def filled(text: str, args: Mapping[str, str | int]) -> str:
-    """Fill the `{names}` of `text` from `args`; numbers are grouped by thousands, and no space parts Han from Han."""
+    """Fill the `{names}` of `text` from `args`. Groups numbers by thousands; leaves no space between Han characters."""
     shown = {name: _shown(value) for name, value in args.items()}
     if not all(map(str.isascii, shown.values())):
-        text = _SLOT.sub(lambda slot: _set(slot, shown.get(slot["name"], "")), text)
+        text = _SLOT.sub(lambda slot: _fit_spaces(slot, shown.get(slot["name"], "")), text)
     return text.format_map(shown) if args else text
 
 
-def _set(slot: re.Match[str], value: str) -> str:
-    """Return a place to fill without the spaces that belong between Han and other scripts, where `value` has Han."""
+def _fit_spaces(slot: re.Match[str], value: str) -> str:
+    """Return a placeholder without the spaces around it where `value` begins or ends with a Han character."""
     before = "" if is_han(value[:1]) else slot["before"] or ""
     return f"{before}{{{slot['name']}}}{'' if is_han(value[-1:]) else slot['after'] or ''}"
 
