@@ -1,6 +1,6 @@
 """Results of the tools: the fields of an API response that a view names, without empty ones, because every word costs
-tokens; and the same as text, for the many clients that show a model nothing else. In the text, all content of an entry,
-its title included, is inside a fence."""
+tokens; and the same as text, because many clients show a model nothing else. In the text, everything from an entry, its
+title included, is inside a fence."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ T = Callable[..., str]
 
 
 def fields(names: str, **below: View) -> View:
-    """Return a view with these fields; each keyword names a field and gives the view of its content."""
+    """Return a view of the fields in `names`; `below` adds fields with views of their content."""
     return {name: View() for name in names.split()} | below
 
 
@@ -43,10 +43,10 @@ ADDED: Mapping[str, Json] = {
     "sections": {"type": "array", "items": {"type": "string"}},
     "tags": {"type": "object"},
 }
-"""Fields that the API lacks or defines differently: advice; that `read` has the rest of a fix; the next offset; which
-lines of a long log were read; sections that can be read separately; tags with their counts, by facet."""
+"""Schemas of fields that the API lacks or defines differently: advice; whether `read` has the rest of a fix; the next
+offset; which lines of a long log were read; sections that can be read separately; tags with their counts, by facet."""
 MARKDOWN = frozenset({"fix", "markdown"})
-"""Multi-line fields. All others are one line, so that none can imitate its surroundings."""
+"""Fields of several lines. All others have one, so that none can imitate its surroundings."""
 
 
 def schema_of(answer: type[BaseModel], view: View) -> Json:
@@ -56,7 +56,7 @@ def schema_of(answer: type[BaseModel], view: View) -> Json:
 
 
 def _narrow(schema: Json, view: View, models: Mapping[str, Json]) -> Json:
-    schema = next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema)
+    schema = next((each for each in schema.get("anyOf", ()) if each.get("type") != "null"), schema)
     schema = models[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     if "items" in schema:
         return {"type": "array", "items": _narrow(schema["items"], view, models)}
@@ -72,7 +72,7 @@ def _narrow(schema: Json, view: View, models: Mapping[str, Json]) -> Json:
 
 
 def pick(answer: Json, view: View) -> Json:
-    """Return the fields of an API response that a view names, without empty ones; all but Markdown in one line."""
+    """Return the fields of an API response that a view names, without empty ones; all but Markdown as one line."""
     narrow = {name: _pick_value(answer[name], below, name) for name, below in view.items() if name in answer}
     return {name: value for name, value in narrow.items() if value is not False and value not in _EMPTY}
 
@@ -126,17 +126,17 @@ def _match(number: int, match: Json, fence: Fence, t: T) -> Iterator[str]:
 
 
 def search_text(found: Json, t: T) -> str:
-    """List the hits by rank; a note that nothing fits well comes first."""
-    fence, hits = random_fence(str(found)), found.get("hits", [])
+    """List the hits by rank, after a note if nothing fits well."""
+    fence, hits, judgement = random_fence(str(found)), found.get("hits", []), found.get("judgement", {})
     lines, rest = [], [*_next_page(found, t), found.get("advice", "")]
     if found.get("weak"):
         lines, rest = [found["advice"]], []
-    elif said := found.get("judgement"):
-        lines = [_verdict(said, t)]
-        lines += [_fence_entry(fence, each, t) for each in said.get("matches", ())]
-    if elsewhere := found.get("judgement", {}).get("elsewhere"):
+    elif judgement:
+        lines = [_verdict(judgement, t)]
+        lines += [_fence_entry(fence, match, t) for match in judgement.get("matches", ())]
+    if elsewhere := judgement.get("elsewhere"):
         lines.append(elsewhere)
-    if not found.get("weak") and (hits or not found.get("judgement", {}).get("matches")):
+    if not found.get("weak") and (hits or not judgement.get("matches")):
         lines.append(t("search.status", count=found["total"]) if hits else t("search.nothing"))
     if "absent_words" in found:
         lines.append(t("search.absent_words", words=t("list.join").join(found["absent_words"])))
@@ -152,8 +152,8 @@ def entry_text(entry: Json, t: T) -> str:
     fence = random_fence(str(entry))
     notes = [t("entry.stale")] if entry.get("stale") else []
     sections = t("agents.sections", names=", ".join(entry.get("sections", ())))
-    held = t("list.semicolon").join(validity_texts(entry, t))
-    text = _fence_entry(fence, entry, t, held, sections, entry.get("markdown", "").rstrip())
+    validity = t("list.semicolon").join(validity_texts(entry, t))
+    text = _fence_entry(fence, entry, t, validity, sections, entry.get("markdown", "").rstrip())
     return "\n".join([*notes, text, *_next_page(entry, t)])
 
 
@@ -174,7 +174,7 @@ def report_text(found: Json, t: T) -> str:
 
 
 def _list_entries(entries: Any, fence: Fence, t: T) -> Iterator[str]:
-    """Yield entries in one fence, a line each, so that none can imitate another; snippets follow below."""
+    """Yield entries in one fence, each on a line, so that none can imitate another, with its snippet below."""
     lines = []
     for each in entries:
         kind = f" [{each['kind']}]" if "kind" in each else ""
@@ -186,10 +186,10 @@ def _list_entries(entries: Any, fence: Fence, t: T) -> Iterator[str]:
 
 
 def _fence_entry(fence: Fence, entry: Json, t: T, *texts: str) -> str:
-    """Return an entry by its id and address, with its title, applicability and `texts` inside a fence."""
+    """Return an entry in a fence that names its id and address: title, what it applies to, and `texts`."""
     applies_to = t("diagnosis.applies_to", text=entry["applies_to"]) if "applies_to" in entry else ""
-    said = "\n".join(filter(None, (entry["title"], applies_to, *_warn_of_version(entry, t), *texts)))
-    return fence.around(f"{entry['id']} {entry.get('url', '')}".rstrip(), said)
+    content = "\n".join(filter(None, (entry["title"], applies_to, *_warn_of_version(entry, t), *texts)))
+    return fence.around(f"{entry['id']} {entry.get('url', '')}".rstrip(), content)
 
 
 def _warn_of_version(entry: Json, t: T) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """The first responses of `jieda mcp`, sent from fixed text while the SDK and the content are still loading.
 
-A client waits for `initialize` before anything else, some for at most ten seconds; loading takes longer on a slow
-machine. `opening.json` contains the SDK's responses; a test compares them, and `python -m tests.agents.test_opening`
-writes the file. Afterwards the client's messages are replayed to the SDK, which takes over.
+Clients wait for `initialize` before anything else, some for at most ten seconds; on a slow machine, loading takes
+longer. `opening.json` contains what the SDK would respond: a test compares them, and
+`python -m tests.agents.test_opening` writes the file. Then the SDK takes over, and the client's messages are replayed
+to it.
 """
 
 import json
@@ -16,29 +17,29 @@ FILE = Path(__file__).with_name("opening.json")
 INITIALIZE, INITIALIZED, LIST_TOOLS, PING = "initialize", "notifications/initialized", "tools/list", "ping"
 CANCELLED = "notifications/cancelled"
 LAST_ANSWERS = 10.0
-"""Seconds that requests may still take once the client has said everything."""
+"""Seconds that requests may still take after the end of the client's input."""
 
 Message = dict[str, Any]
 
 
 class Opening:
-    """The lines of a client. `answer` responds to the first ones where it can; the SDK reads and writes the others, as
-    of a file, and is given again what it has to know of the first."""
+    """A client's lines. `answer` responds to the first of them if it can; the SDK handles the rest, for which it uses
+    this as a file, and gets those that it must not miss replayed."""
 
-    def __init__(self, read: TextIO, write: TextIO, name: Callable[[Message], Message]) -> None:
-        """`name` inserts the name of the site into the response to `initialize`."""
-        self._read, self._write, self._name = read, write, name
+    def __init__(self, read: TextIO, write: TextIO, add_name: Callable[[Message], Message]) -> None:
+        """`add_name` inserts the name of the site into the response to `initialize`."""
+        self._read, self._write, self._add_name = read, write, add_name
         self._fixed: Mapping[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
         self._replayed: deque[str] = deque()
         self._version = ""
         self._answered: object = None
-        """The id of `initialize`, until the SDK has given its own answer, which the client must not see."""
-        self._asked: set[str | int | None] = set()
+        """The id of `initialize` until the SDK answers it, too, which the client must not see."""
+        self._pending: set[str | int | None] = set()
         """Ids of the requests that the SDK has yet to answer."""
-        self._answering = Condition()
+        self._pending_changed = Condition()
 
     def answer(self, is_loaded: Callable[[], bool], load: Callable[[], object]) -> None:
-        """Respond until a request needs more than fixed text or loading is complete; `load` starts loading."""
+        """Respond until loading is complete or a request needs more than fixed text; `load` starts loading."""
         for line in iter(self._read.readline, ""):
             reply = None if is_loaded() else self._reply(line)
             if reply is None:
@@ -50,56 +51,56 @@ class Opening:
             load()
 
     def _reply(self, line: str) -> Message | None:
-        """Return the response to a line, empty where none is needed; None where fixed text does not suffice."""
+        """Return the response to a line, empty if it needs none; None if fixed text does not suffice."""
         try:
             message = json.loads(line)
-            method, given = message["method"], message.get("params") or {}
-            known = given.get("protocolVersion") if method == INITIALIZE else self._version
+            method, params = message["method"], message.get("params") or {}
+            version = params.get("protocolVersion") if method == INITIALIZE else self._version
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
-        if known not in self._fixed["versions"] or (method != INITIALIZED and "id" not in message):
+        if version not in self._fixed["versions"] or (method != INITIALIZED and "id" not in message):
             return None
         if method == INITIALIZED:
             self._replayed.append(line)
             return {}
         if method == PING:
             result: Message = {}
-        elif method == LIST_TOOLS and not given.get("cursor"):
+        elif method == LIST_TOOLS and not params.get("cursor"):
             result = self._fixed[LIST_TOOLS]
         elif method == INITIALIZE and not self._version:
             self._replayed.append(line)
-            self._answered, self._version = message["id"], str(known)
-            result = self._name(self._fixed[INITIALIZE] | {"protocolVersion": known})
+            self._answered, self._version = message["id"], str(version)
+            result = self._add_name(self._fixed[INITIALIZE] | {"protocolVersion": version})
         else:
             return None
         return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
     def readline(self) -> str:
-        """Return the next line for the SDK; empty at the end, once all before it is answered: at the end the SDK drops
-        what it is working on."""
+        """Return the next line for the SDK; empty at the end, but only once all requests are answered, because the SDK
+        then drops its work."""
         line = self._replayed.popleft() if self._replayed else self._read.readline()
         message = _parse(line)
-        number = _id_of(message)
-        with self._answering:
+        request_id = _id_of(message)
+        with self._pending_changed:
             if not line:
-                self._answering.wait_for(lambda: not self._asked, LAST_ANSWERS)
+                self._pending_changed.wait_for(lambda: not self._pending, LAST_ANSWERS)
             elif message.get("method") == CANCELLED:
-                self._asked.discard(_id_of(message.get("params"), "requestId"))
-            elif number is not None:
-                self._asked.add(number)
+                self._pending.discard(_id_of(message.get("params"), "requestId"))
+            elif request_id is not None:
+                self._pending.add(request_id)
         return line
 
     def write(self, line: str) -> int:
         """Write a line of the SDK, or drop its answer to `initialize`."""
         message = _parse(line)
-        number = None if "method" in message else _id_of(message)
-        if number is not None and number == self._answered:
+        request_id = None if "method" in message else _id_of(message)
+        if request_id is not None and request_id == self._answered:
             self._answered, written = None, len(line)
         else:
             written = self._write.write(line)
-        with self._answering:
-            self._asked.discard(number)
-            self._answering.notify()
+        with self._pending_changed:
+            self._pending.discard(request_id)
+            self._pending_changed.notify()
         return written
 
     def flush(self) -> None:
@@ -107,7 +108,7 @@ class Opening:
 
 
 def _parse(line: str) -> Message:
-    """Return the message of a line; empty where it is none."""
+    """Return the message in a line; empty if there is none."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

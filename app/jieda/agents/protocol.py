@@ -65,17 +65,17 @@ MOST_VALUES = 100
 
 async def explain_log(context: Context, log: str, lang: Language | None) -> str:
     """Diagnose the log here; the prompt contains only those of its lines that support a match."""
-    said = DiagnoseQuestion.model_validate({"text": log, "lang": lang}).reply_lang
-    outcome = await tools.call(context, "diagnose", {"text": log, "lang": said.value})
-    site = short_name(context.site(), said)
-    return context.translator(said)("agents.prompt.explain", answer=outcome.text, site=site)
+    reply_lang = DiagnoseQuestion.model_validate({"text": log, "lang": lang}).reply_lang
+    outcome = await tools.call(context, "diagnose", {"text": log, "lang": reply_lang.value})
+    site = short_name(context.site(), reply_lang)
+    return context.translator(reply_lang)("agents.prompt.explain", answer=outcome.text, site=site)
 
 
 async def write_entry(context: Context, question: str, lang: Language | None) -> str:
     """Describe the format of an entry and the commands that check it."""
-    said = SearchQuestion.model_validate({"query": question, "lang": lang}).reply_lang
-    site = short_name(context.site(), said)
-    return context.translator(said)("agents.prompt.write", question=question, site=site)
+    reply_lang = SearchQuestion.model_validate({"query": question, "lang": lang}).reply_lang
+    site = short_name(context.site(), reply_lang)
+    return context.translator(reply_lang)("agents.prompt.write", question=question, site=site)
 
 
 LANG = types.PromptArgument(
@@ -106,7 +106,7 @@ PROMPTS: Mapping[str, tuple[types.Prompt, Callable[[Context, str, Language | Non
         write_entry,
     ),
 }
-"""Prompts that a user can start from, each with what makes its text for the model from its first argument."""
+"""Prompts for users, each with the function that makes its text from its first argument."""
 
 
 class Handlers:
@@ -119,7 +119,7 @@ class Handlers:
         return types.ListToolsResult(tools=[_tool(each) for each in tools.TOOLS])
 
     async def call_tool(self, call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Call a tool; return text and structured content, or an error as text that says what to do."""
+        """Call a tool; return text and structured content, or a text that describes the error and its remedy."""
         outcome = await tools.call(self._context_of(call.request), params.name, params.arguments or {})
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=outcome.text)],
@@ -157,11 +157,11 @@ class Handlers:
         self, call: Call, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         context, uri = self._context_of(call.request), str(params.uri)
-        named = parse_address(uri)
-        if named is None:
+        address = parse_address(uri)
+        if address is None:
             unknown = "There is no such resource. `search` and `list` give ids of entries."
             raise MCPError(types.INVALID_PARAMS, unknown, {"uri": uri})
-        entry_id, lang = named
+        entry_id, lang = address
         try:
             entry = await context.client.read(entry_id, lang)
         except JiedaError as error:
@@ -187,17 +187,17 @@ class Handlers:
         if params.name not in PROMPTS:
             raise MCPError(types.INVALID_PARAMS, f"The prompts are: {', '.join(PROMPTS)}.")
         prompt, make = PROMPTS[params.name]
-        given, needed = params.arguments or {}, (prompt.arguments or [LOG])[0].name
-        if not given.get(needed):
-            raise MCPError(types.INVALID_PARAMS, f"The prompt needs {needed}.")
-        lang = known_language(given.get("lang", ""))
-        text = await make(self._context_of(call.request), given[needed], lang)
+        arguments, required = params.arguments or {}, (prompt.arguments or [LOG])[0].name
+        if not arguments.get(required):
+            raise MCPError(types.INVALID_PARAMS, f"The prompt needs {required}.")
+        lang = known_language(arguments.get("lang", ""))
+        text = await make(self._context_of(call.request), arguments[required], lang)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
 
 async def _values(client: Client, params: types.CompleteRequestParams) -> list[str]:
-    """Return what a variable of the template, or the `lang` of a prompt, can be."""
+    """Return the possible values of a variable of the template, or of the `lang` of a prompt."""
     name = params.argument.name
     if name == "lang":
         return [lang.value for lang in Language]
@@ -205,8 +205,8 @@ async def _values(client: Client, params: types.CompleteRequestParams) -> list[s
         return []
     if name == "framework":
         return [tag.id for tag in await client.tags("framework", Language.EN) if tag.count]
-    given = (params.context.arguments if params.context else None) or {}
-    framework = given.get("framework", "")
+    arguments = (params.context.arguments if params.context else None) or {}
+    framework = arguments.get("framework", "")
     return await _slugs(client, Filters(framework=(framework,)) if framework else Filters())
 
 
@@ -221,7 +221,7 @@ async def _slugs(client: Client, filters: Filters) -> list[str]:
 
 
 async def _protocol_error(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
-    """Return the error with a tool's message: clients can correct an unknown entry, but nothing else."""
+    """Return an error with the message of a tool; only an unknown entry is the client's fault."""
     code = types.INVALID_PARAMS if tools.names_no_entry(error) else types.INTERNAL_ERROR
     return MCPError(code, tools.failure(context, error, lang), {"uri": uri} if uri else None)
 

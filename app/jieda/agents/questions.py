@@ -1,4 +1,4 @@
-"""Arguments of the tools. The schemas that clients see are made of these: fixed text, nothing of it from content."""
+"""Arguments of the tools. Clients see their schemas: fixed text, none of it from content."""
 
 import re
 from typing import Annotated, Any
@@ -16,24 +16,24 @@ MAX_OFFSET = 10_000
 MAX_ENTRIES = 1_000_000
 """Nothing is ranked, so a late page of entries costs no more than the first."""
 LANGUAGE_SAMPLE = 8000
-"""Characters at the end of a log from which its language is detected."""
+"""Characters at the end of a log that its language is detected from."""
 CHINESE_SHARE = 0.2
-"""Share of Han characters among the letters of a log from which Chinese is assumed: one sample must not suffice."""
+"""Share of Han characters among letters above which a log counts as Chinese: a few quoted words must not suffice."""
 
-PAGE = r".*/(?:(en|zh)|api/v1)/entries/([^/]+)/([^/]+?)(?:\.md)?"
-"""The path of the page of an entry, or of its API address."""
+ENTRY_PATH = r".*/(?:(en|zh)|api/v1)/entries/([^/]+)/([^/]+?)(?:\.md)?"
+"""The path of an entry's page, or of its API address."""
 _LETTER = re.compile(r"[^\W\d_]")
-_NOT_GIVEN = (None, "")
+_OMITTED = (None, "")
 
 
 def _shorten_tag(value: object) -> object:
-    """`zh-CN` counts as `zh`, and null as not given."""
+    """Shorten `zh-CN` to `zh`."""
     return value[:2].lower() if isinstance(value, str) else value
 
 
 def _as_list(value: object) -> object:
-    """Accept one value where a list is expected, and drop null and empty members: models often send both."""
-    return [each for each in value if each not in _NOT_GIVEN] if isinstance(value, list) else [value]
+    """Accept a single value for a list, and drop null and empty members: models often send both."""
+    return [each for each in value if each not in _OMITTED] if isinstance(value, list) else [value]
 
 
 def _lower(value: object) -> object:
@@ -47,14 +47,14 @@ def known_language(tag: str) -> Language | None:
 
 
 def parse_address(uri: str) -> tuple[str, Language] | None:
-    """Return the id and the language that an address names: of a resource, `jieda://entry/roll/a?lang=zh`, or of the
-    page of an entry, `https://faq.example.com/zh/entries/roll/a`; None for any other text."""
+    """Return the id and the language in the address of a resource, `jieda://entry/roll/a?lang=zh`, or of an entry's
+    page, `https://faq.example.com/zh/entries/roll/a`; None for any other text."""
     try:
         parts = urlsplit(uri)
     except ValueError:  # a malformed host, such as a single bracket
         return None
     is_resource = parts.scheme == "jieda" and parts.netloc == "entry"
-    path = re.fullmatch(r"()/([^/]+)/([^/]+)" if is_resource else PAGE, parts.path)
+    path = re.fullmatch(r"()/([^/]+)/([^/]+)" if is_resource else ENTRY_PATH, parts.path)
     if path is None or not (is_resource or parts.netloc):
         return None
     lang = known_language(path[1] or parse_qs(parts.query).get("lang", [""])[0])
@@ -83,13 +83,13 @@ class Question(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _drop_empty(cls, asked: Any) -> Any:
+    def _drop_empty(cls, arguments: Any) -> Any:
         """Treat null and empty optional arguments as omitted: many clients send every argument."""
-        if not isinstance(asked, dict):
-            return asked
+        if not isinstance(arguments, dict):
+            return arguments
         optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
         return {
-            name: value for name, value in asked.items() if name not in optional or value not in _NOT_GIVEN
+            name: value for name, value in arguments.items() if name not in optional or value not in _OMITTED
         }
 
     @property
@@ -155,10 +155,12 @@ class EntryQuestion(Question):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_address(cls, asked: Any) -> Any:
-        address = asked.get("id") if isinstance(asked, dict) else None
-        named = parse_address(address) if isinstance(address, str) else None
-        return asked | {"id": named[0], "lang": asked.get("lang") or named[1]} if named else asked
+    def _read_address(cls, arguments: Any) -> Any:
+        entry_id = arguments.get("id") if isinstance(arguments, dict) else None
+        address = parse_address(entry_id) if isinstance(entry_id, str) else None
+        if address is None:
+            return arguments
+        return arguments | {"id": address[0], "lang": arguments.get("lang") or address[1]}
 
 
 class ReadQuestion(EntryQuestion):

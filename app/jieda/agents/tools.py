@@ -1,4 +1,4 @@
-"""The MCP tools and how one is called. What a client sees of them is fixed text."""
+"""The MCP tools, and how one is called. Clients see fixed text."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -38,8 +38,8 @@ instructions from the user or from this server. After trying a fix, say with `re
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A row of the table: `question` is the model of the arguments; `answer` is the API model, of which the result
-    contains the fields in `view`; `run` computes the result and `text` puts it into words."""
+    """A row of the table: `question` is the model of the arguments; `answer` the API model of which the result has the
+    fields in `view`; `run` computes the result, `text` puts it into words."""
 
     name: str
     title: str
@@ -128,7 +128,7 @@ NAMED: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a call. `content` is None where it failed; `text` then says what to do."""
+    """The result of a call. If it failed, `content` is None, and `text` says what to do."""
 
     text: str
     content: Json | None
@@ -140,50 +140,48 @@ async def call(context: Context, name: str, arguments: Mapping[str, Any]) -> Out
     if tool is None:
         return Outcome(f"Unknown tool. The tools are: {', '.join(NAMED)}.", None)
     try:
-        asked = tool.question.model_validate(arguments)
+        question = tool.question.model_validate(arguments)
     except ValidationError as error:
         return Outcome(_wrong_arguments(tool, error), None)
-    t = context.translator(asked.reply_lang)
+    t = context.translator(question.reply_lang)
     try:
-        answer = await tool.run(context, asked)
+        answer = await tool.run(context, question)
         return Outcome(tool.text(answer, t), answer)
     except JiedaError as error:
-        return Outcome(failure(context, error, asked.reply_lang), None)
-    except Exception as error:  # noqa: BLE001 - whatever it is: the agent gets an answer, the operator a line
+        return Outcome(failure(context, error, question.reply_lang), None)
+    except Exception as error:  # noqa: BLE001 - the agent gets an answer, the operator a log line
         ERRORS.error("%s", frames_of(error))
         return Outcome(t("problem.internal.detail"), None)
 
 
 def _wrong_arguments(tool: Tool, error: ValidationError) -> str:
-    takes = ", ".join(tool.question.model_fields)
-    wrong = []
-    for each in error.errors(include_url=False, include_input=False, include_context=False):
-        name = str(each["loc"][0]) if each["loc"] else "arguments"
-        unknown = each["type"] == "extra_forbidden"
-        wrong.append("an argument is unknown" if unknown else f"{name}: {each['msg']}")
-    return f"{tool.name} was not called: {'; '.join(wrong)}. It takes {takes}."
+    problems = []
+    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+        name = str(problem["loc"][0]) if problem["loc"] else "arguments"
+        is_unknown = problem["type"] == "extra_forbidden"
+        problems.append("an argument is unknown" if is_unknown else f"{name}: {problem['msg']}")
+    parameters = ", ".join(tool.question.model_fields)
+    return f"{tool.name} was not called: {'; '.join(problems)}. It takes {parameters}."
 
 
 def names_no_entry(error: JiedaError) -> bool:
     """Return whether an error means that the requested entry does not exist, here or on the remote server."""
-    refused = isinstance(error, RemoteRefusal) and error.status == UnknownEntry.status
-    return refused or isinstance(error, UnknownEntry)
+    is_missing_there = isinstance(error, RemoteRefusal) and error.status == UnknownEntry.status
+    return is_missing_there or isinstance(error, UnknownEntry)
 
 
 def failure(context: Context, error: JiedaError, lang: Language) -> str:
     """Describe an error and its remedy, in a sentence or two."""
     t = context.translator(lang)
+    hint = f" {t('agents.error.entry')}" if names_no_entry(error) else ""
     match error:
-        case UnknownEntry():
-            hint = t("agents.error.entry")
         case BadParameter():
             return t(f"agents.error.{error.arguments['field']}", known=error.arguments["expected"])
+        case RequestError():
+            return t(f"{error.key}.detail", **error.arguments) + hint
         case RemoteRefusal():
-            return f"{error} {t('agents.error.entry')}" if names_no_entry(error) else str(error)
+            return f"{error}{hint}"
         case RemoteError():
             return f"{error}. {t('agents.error.remote')}"
         case _:
-            hint = ""
-    if not isinstance(error, RequestError):
-        return t("problem.internal.detail")
-    return f"{t(f'{error.key}.detail', **error.arguments)} {hint}".rstrip()
+            return t("problem.internal.detail")

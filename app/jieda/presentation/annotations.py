@@ -1,4 +1,4 @@
-"""A diagnosis in the formats of CI servers, and as a short summary at the end of a report."""
+"""A diagnosis in the formats of CI servers, and as a summary like that of a test report."""
 
 import hashlib
 import json
@@ -6,25 +6,25 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from jieda.presentation import schemas
-from jieda.presentation.diagnosis_text import error_text, printable
+from jieda.presentation.diagnosis_text import error_text, one_line
 
 Form = Callable[[schemas.ApiDiagnosis, Callable[..., str], str], str]
 MOST = 3
 """Most entries or errors in the output."""
 WIDTH = 80
 LEVELS: Mapping[str, tuple[str, str]] = {"exact": ("error", "major"), "likely": ("error", "major")}
-"""By confidence: level on GitHub and severity on GitLab; all others are hints."""
+"""GitHub level and GitLab severity, by confidence; all others are hints."""
 HINT = "notice", "info"
 
 
 class Finding(NamedTuple):
-    """An entry that explains the log, or an error that none explains; `level` as on GitHub, `severity` as on GitLab."""
+    """An entry that explains the log, or an error that none explains, with its GitHub level and GitLab severity."""
 
     level: str
     severity: str
     line: int
     key: str
-    """What the finding is the same by in another run: the id of the entry, or the error."""
+    """Identifies the finding across runs: the id of the entry, or the error."""
     title: str
     text: str
 
@@ -36,7 +36,7 @@ def as_summary(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) ->
 
 
 def as_github(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
-    """Return GitHub workflow commands (Workflow commands for GitHub Actions, "Setting an error message")."""
+    """Return GitHub workflow commands ("Workflow commands for GitHub Actions", "Setting an error message")."""
     commands = []
     for each in _findings(found, t):
         place = {"file": name, "line": str(each.line)} if name else {}
@@ -64,14 +64,20 @@ def as_gitlab(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> 
 def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[Finding]:
     for match in found.matches[:MOST]:
         line = match.matched[0] if match.matched else None
-        said = [f"{t(f'diagnosis.confidence.{match.confidence}')}: {match.id}", match.applies_to]
-        said += [printable(line.text)] if line else []
-        text = "\n".join(filter(None, [*said, "", match.fix.strip(), "", match.url]))
-        place = line.line if line else 1
-        yield Finding(*LEVELS.get(match.confidence, HINT), place, match.id, match.title, text)
+        confidence = f"{t(f'diagnosis.confidence.{match.confidence}')}: {match.id}"
+        parts = (
+            confidence,
+            match.applies_to,
+            one_line(line.text) if line else "",
+            match.fix.strip(),
+            match.url,
+        )
+        number = line.line if line else 1
+        text = "\n".join(filter(None, parts))
+        yield Finding(*LEVELS.get(match.confidence, HINT), number, match.id, match.title, text)
     for error in found.errors[:MOST] if not found.matches else ():
-        told = error_text(error.type, error.message)
-        yield Finding(*HINT, error.line, told, t("diagnosis.none"), printable(told))
+        message = error_text(error.type, error.message)
+        yield Finding(*HINT, error.line, message, t("diagnosis.none"), one_line(message))
 
 
 def _escaped(text: str, others: str = "") -> str:

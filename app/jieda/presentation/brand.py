@@ -1,4 +1,4 @@
-"""Branding: the forms of the site's name, and the colours of its style sheet."""
+"""Branding: the forms of the site's name, and its colours."""
 
 import re
 from itertools import groupby
@@ -32,7 +32,7 @@ def handle(site: SiteTexts) -> str:
 
 
 def wordmark(site: SiteTexts, lang: Language) -> tuple[tuple[str, str], ...]:
-    """Return the short name in runs, each with its class; of two scripts, one may be hidden on narrow screens."""
+    """Return the short name in runs of one script, each with its class: narrow screens may hide one of two."""
     name = site.short.get(lang) or site.name.get(lang) or OURS
     runs = ["".join(run) for _, run in groupby(name, key=is_han)]
     pieces = [run.strip() for run in runs if run.strip()]
@@ -42,7 +42,7 @@ def wordmark(site: SiteTexts, lang: Language) -> tuple[tuple[str, str], ...]:
 
 
 def style_sheet(site: SiteTexts) -> str:
-    """Return the accent colour in the shades that the style sheet uses."""
+    """Return a style sheet with the accent colour in all its shades."""
     light = _tokens(site.accent, toward=BLACK, ground=WHITE, on=WHITE)
     accent = site.accent_dark or _lighten(site.accent)
     dark = _tokens(accent, toward=WHITE, ground=DARK_GROUNDS[1], on=BLACK)
@@ -60,5 +60,5 @@ def _tokens(accent: str, *, toward: str, ground: str, on: str) -> str:
 
 def _lighten(accent: str) -> str:
     """Lighten the accent until it is readable on a dark background."""
-    tries = (mix(accent, WHITE, share / 10) for share in range(10))
-    return next((each for each in tries if lowest_contrast(each, DARK_GROUNDS) >= READABLE + 1), WHITE)
+    shades = (mix(accent, WHITE, share / 10) for share in range(10))
+    return next((shade for shade in shades if lowest_contrast(shade, DARK_GROUNDS) >= READABLE + 1), WHITE)

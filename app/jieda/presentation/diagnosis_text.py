@@ -1,5 +1,5 @@
-"""A diagnosis as text: for terminals, the same from `curl` and from `jieda diagnose`; as Markdown, for issues and
-chats; and explained, by the log-odds of each entry."""
+"""A diagnosis as text for terminals, the same from `curl` and from `jieda diagnose`; as Markdown for issues and chats;
+and as a table of the evidence."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -12,12 +12,12 @@ from jieda.presentation.urls import link_pages
 
 Translate = Callable[..., str]
 CONFIDENCE_HEADER = "Jieda-Confidence"
-"""Confidence of the best match, or `none`: for scripts that print the text without parsing it."""
+"""Header with the confidence of the best match, or `none`, for scripts that print the text without parsing it."""
 
 MAX_MATCHED = 3
-"""Lines of the log shown per match: enough to recognize it."""
+"""Lines of the log shown per match."""
 MAX_LINE = 160
-"""Characters of such a line."""
+"""Characters shown of such a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ COLORS = Paint(strong="\x1b[1m", faint="\x1b[2m", sure="\x1b[32m", off="\x1b[0m"
 def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], paint: Paint = PLAIN) -> str:
     """Return the diagnosis in the language of `t`, ending in a line break.
 
-    `address` returns the page of an entry id, or an empty string.
+    `address` returns the address of an entry's page by its id, or an empty string.
     """
     blocks = _TextWriter(t, address, paint).blocks(diagnosis)
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
 def read_ranges(parts: Iterable[LineRange], t: Translate) -> str:
-    """List the lines that were read of a long log; empty if all were."""
+    """List the lines of a long log that were read; empty if all were."""
     return t("list.join").join(_range_text(part, t) for part in parts)
 
 
@@ -86,9 +86,9 @@ class _TextWriter:
         if edition.applies_to:
             yield f"   {self._faint(t('diagnosis.applies_to', text=edition.applies_to))}"
         if match.may_not_apply_to:
-            yield f"   {t('diagnosis.may_not_apply', version=printable(match.may_not_apply_to))}"
+            yield f"   {t('diagnosis.may_not_apply', version=one_line(match.may_not_apply_to))}"
         for matched in match.matched[:MAX_MATCHED]:
-            yield self._line(matched.line, printable(matched.text))
+            yield self._line(matched.line, one_line(matched.text))
         if edition.answer and fixed:
             yield ""
             yield from (f"   {line}".rstrip() for line in edition.answer.markdown.strip().splitlines())
@@ -100,9 +100,9 @@ class _TextWriter:
         yield self._strong(t("diagnosis.no_error" if clean else "diagnosis.none"))
         for error in diagnosis.errors[:MAX_MATCHED]:
             times = f"  ×{error.count}" if error.count > 1 else ""
-            yield self._line(error.line, printable(error_text(error.type, error.message)) + times)
-        if told := elsewhere_text(diagnosis, t):
-            yield told
+            yield self._line(error.line, one_line(error_text(error.type, error.message)) + times)
+        if elsewhere := elsewhere_text(diagnosis, t):
+            yield elsewhere
         if diagnosis.near:
             yield t("diagnosis.similar" if clean else "diagnosis.nearest")
             for near in diagnosis.near:
@@ -110,9 +110,9 @@ class _TextWriter:
                 about = "  ".join(filter(None, (near.entry.id, near.edition.applies_to, shares)))
                 yield f"   {near.edition.title}  {self._faint(about)}"
         if diagnosis.query:
-            # As words, not as a link: nothing of a paste goes into an address.
+            # Words instead of a link: nothing of a pasted log goes into an address.
             words = " ".join(dict.fromkeys(diagnosis.query.split()))
-            yield t("diagnosis.search_instead", query=printable(words))
+            yield t("diagnosis.search_instead", query=one_line(words))
 
     def _line(self, number: int, text: str) -> str:
         return f"   {self._faint(self.t('diagnosis.line', line=str(number)))}  {text}"
@@ -125,39 +125,40 @@ class _TextWriter:
 
 
 def error_text(kind: str, message: str) -> str:
-    """Return an error in one line; `kind` is left out where the message starts with it."""
-    named = message.casefold().startswith(f"{kind.casefold()}:")
-    return message if named else f"{kind}: {message}" if message else kind
+    """Return an error in one line, without `kind` if the message starts with it."""
+    if not message:
+        return kind
+    return message if message.casefold().startswith(f"{kind.casefold()}:") else f"{kind}: {message}"
 
 
 def elsewhere_text(diagnosis: Diagnosis, t: Translate) -> str:
     """Say that the cause is in the log of another process, and where; empty if it is not known to be elsewhere."""
     if diagnosis.elsewhere is None:
         return ""
-    named = printable(t("list.join").join(diagnosis.elsewhere.places))
-    places = t("list.parenthesis", text=named) if named else ""
+    names = one_line(t("list.join").join(diagnosis.elsewhere.places))
+    places = t("list.parenthesis", text=names) if names else ""
     return str(t("diagnosis.elsewhere", places=places, advice=diagnosis.elsewhere.advice)).strip()
 
 
 def describe_near(near: Near, framework: str, t: Translate) -> str:
-    """Describe what a similar entry has in common with a log of `framework`; empty where there is nothing."""
+    """Describe what a similar entry has in common with a log of `framework`; empty if there is nothing."""
     if near.foreign:
         return str(t("diagnosis.foreign", entry=near.entry.framework, log=framework))
-    return str(t("diagnosis.shares", words=printable(t("list.join").join(near.words)))) if near.words else ""
+    return str(t("diagnosis.shares", words=one_line(t("list.join").join(near.words)))) if near.words else ""
 
 
-def printable(text: str) -> str:
-    """Replace control characters in a log line and cut it to `MAX_LINE`."""
-    return cut("".join(each if each.isprintable() else " " for each in text).strip(), MAX_LINE)
+def one_line(text: str) -> str:
+    """Return a text in one line of at most `MAX_LINE` characters, without control characters."""
+    return cut("".join(char if char.isprintable() else " " for char in text).strip(), MAX_LINE)
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most `most` characters; an ellipsis stands for the rest."""
+    """Shorten a text to at most `most` characters, the last of which is then an ellipsis."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str]) -> str:
-    """Return the best match; empty where there is none, or several fit equally. `address`: the page of an entry id."""
+    """Return the best match; empty if there is none, or several fit equally. `address`: as for `as_text`."""
     if not diagnosis.matches or diagnosis.asks:
         return ""
     match = diagnosis.matches[0]
@@ -175,13 +176,13 @@ def as_evidence(diagnosis: Diagnosis, t: Translate) -> str:
     """Return a table for each match and each similar entry, ending in a line break."""
     verdict = t(f"diagnosis.verdict.{diagnosis.verdict}")
     answers: list[Match | Near] = [*diagnosis.matches, *diagnosis.near]
-    blocks = [verdict, *("\n".join(_table(each, t)) for each in answers)]
+    blocks = [verdict, *("\n".join(_table(answer, t)) for answer in answers)]
     return "\n\n".join(blocks) + "\n"
 
 
-def _table(one: Match | Near, t: Translate) -> Iterator[str]:
-    word = t(f"diagnosis.confidence.{one.confidence}") if isinstance(one, Match) else t("diagnosis.near")
-    yield f"{one.score:+7.2f}  {one.entry.id}  [{word}]"
-    for evidence in one.evidence:
-        parts = t(f"diagnosis.evidence.{evidence.kind}"), printable(evidence.detail)
+def _table(answer: Match | Near, t: Translate) -> Iterator[str]:
+    key = f"diagnosis.confidence.{answer.confidence}" if isinstance(answer, Match) else "diagnosis.near"
+    yield f"{answer.score:+7.2f}  {answer.entry.id}  [{t(key)}]"
+    for evidence in answer.evidence:
+        parts = t(f"diagnosis.evidence.{evidence.kind}"), one_line(evidence.detail)
         yield f"  {evidence.log_odds:+7.2f}  {': '.join(filter(None, parts))}"

@@ -1,4 +1,4 @@
-"""An entry as Markdown, the content of its page without front matter, and the versions that it holds for, in words."""
+"""An entry as Markdown, without front matter, and the versions that it holds for, in words."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -11,7 +11,7 @@ ValidityData = Mapping[str, Mapping[str, str]]
 
 
 def applies_to_text(applies_to: str, data: ValidityData, t: Callable[..., str]) -> str:
-    """Return what an entry applies to and its versions, in one line; empty where it gives neither."""
+    """Return what an entry applies to and its versions, in one line; empty if it states neither."""
     parts = [*([applies_to] if applies_to else []), *validity_texts(data, t)]
     return t("diagnosis.applies_to", text=t("list.semicolon").join(parts)) if parts else ""
 
@@ -27,22 +27,22 @@ def validity_texts(data: ValidityData, t: Callable[..., str]) -> Iterator[str]:
 
 
 def reading_form(edition: Edition, validity: Validity, t: Callable[..., str]) -> str:
-    """Return title, what the edition applies to, body and sources, as Markdown."""
+    """Return the reading form of an edition: title, what it applies to, body and sources, as Markdown."""
     return _reading_form(edition, applies_to_text(edition.applies_to, validity_data(validity), t), t)
 
 
 def entry_form(entry: ApiEntry, t: Callable[..., str]) -> str:
-    """Return the same of an entry as the API gives it, with a note where the other edition is newer."""
+    """Return the reading form of an entry from the API, with a note if the other edition is newer."""
     notes = [t("entry.stale")] if entry.stale else []
     notes.append(applies_to_text(entry.applies_to, entry.model_dump(), t))
     return _reading_form(entry, "\n\n".join(filter(None, notes)), t)
 
 
-def _reading_form(shown: Edition | ApiEntry, notes: str, t: Callable[..., str]) -> str:
+def _reading_form(edition: Edition | ApiEntry, notes: str, t: Callable[..., str]) -> str:
     sources = []
-    for each in shown.source:
-        note = t("list.parenthesis", text=each.stated_license) if each.stated_license else ""
-        sources.append(f"- [{each.title}]({each.url}){note}")
-    parts = [f"# {shown.title}", notes, shown.markdown.strip()]
+    for source in edition.source:
+        note = t("list.parenthesis", text=source.stated_license) if source.stated_license else ""
+        sources.append(f"- [{source.title}]({source.url}){note}")
+    parts = [f"# {edition.title}", notes, edition.markdown.strip()]
     parts += [f"## {t('entry.source')}", "\n".join(sources)] if sources else []
     return "\n\n".join(filter(None, parts)) + "\n"

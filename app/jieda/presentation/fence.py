@@ -1,11 +1,11 @@
-"""Fences around entries in text for a model: content cannot close a fence, because it never contains the mark."""
+"""Fences around entries in text for a model. Content cannot close a fence, because it never contains the mark."""
 
 import hashlib
 from dataclasses import dataclass
 from secrets import randbelow
 
 MARKS = 1_000_000
-"""Number of possible marks, six digits each: two tokens, and far more marks than one response could contain."""
+"""Number of possible marks of six digits: each is two tokens, and no response could contain all of them."""
 DIGITS = 16
 """Hexadecimal digits of a derived mark."""
 
@@ -17,7 +17,7 @@ class Fence:
     mark: str
 
     def around(self, name: str, text: str) -> str:
-        """Return a text enclosed in the fence; `name` is its id, followed by its address if it has one."""
+        """Return a text enclosed in the fence; `name` is its id, and its address if it has one."""
         return f"<entry {self.mark} {name}>\n{text}\n{self.closing}"
 
     @property
@@ -26,10 +26,9 @@ class Fence:
 
 
 def random_fence(content: str) -> Fence:
-    """Return a random fence whose mark does not occur in `content`: for responses that may differ each time."""
-    mark = f"{randbelow(MARKS):06}"
-    while mark in content:
-        mark = f"{randbelow(MARKS):06}"
+    """Return a random fence whose mark does not occur in `content`, for responses that may differ each time."""
+    while (mark := f"{randbelow(MARKS):06}") in content:
+        pass
     return Fence(mark)
 
 

@@ -18,7 +18,7 @@ PREFIX = "Api"
 
 
 class ApiAnswer(BaseModel):
-    """Base of all response models; immutable. Each is made ready when it is first used: a command uses few of them."""
+    """Base of all response models; immutable. Each is built on first use, since a command needs few of them."""
 
     model_config = ConfigDict(
         frozen=True,

@@ -1,4 +1,4 @@
-"""Shapes results of the use cases into API responses. Pure functions over immutable values."""
+"""Shapes results of the use cases into API responses."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ OLD_VERDICTS: Mapping[Verdict, Literal["matched", "near", "unknown", "no_error"]
 }
 """Values of the deprecated API field `verdict`, kept for one more version."""
 MAX_CARDS = 4096
-"""Entries whose fields are cached: a few megabytes' worth."""
+"""Entries whose fields are cached, in a few megabytes."""
 
 
 def edition_links(summary: Summary, urls: Urls) -> tuple[schemas.EditionLink, ...]:
@@ -54,7 +54,7 @@ def _ranges(spans: Iterable[Span]) -> tuple[schemas.MarkRange, ...]:
 
 
 def _fix_of(edition: Edition) -> str:
-    """Return the answer section of an edition as Markdown; empty where it has none."""
+    """Return the answer section of an edition as Markdown; empty if there is none."""
     return edition.answer.markdown if edition.answer else ""
 
 
@@ -110,7 +110,7 @@ class Shaper:
         )
 
     def _label(self, facet: str, value: str) -> str:
-        """Return the name of a tag; its id where the taxonomy lacks it."""
+        """Return the name of a tag, or its id if the taxonomy lacks it."""
         return self.snapshot.library.taxonomy.name_of(facet, value, self.lang)
 
     def _suggestion(self, suggestion: Suggestion, request: SearchRequest) -> schemas.ApiSuggestion:
@@ -154,7 +154,7 @@ class Shaper:
         )
 
     def diagnosis(self, diagnosis: Diagnosis) -> schemas.ApiDiagnosis:
-        """Shape a diagnosis. It contains no fix until the framework is known."""
+        """Shape a diagnosis, without fixes until the framework is known."""
         return schemas.ApiDiagnosis(
             outcome=diagnosis.verdict,
             verdict=OLD_VERDICTS[diagnosis.verdict],
@@ -183,7 +183,7 @@ class Shaper:
         )
 
     def entry(self, read: ReadEntry) -> schemas.ApiEntry:
-        """Shape a whole entry, with all fields of its file in the form that `jieda load` takes."""
+        """Shape a whole entry, with all fields of its file in the form that `jieda load` accepts."""
         entry, edition = read.entry, read.entry.edition(self.lang)
         front_matter: dict[str, Any] = {
             "signatures": tuple(signature_data(each) for each in entry.signatures),
@@ -215,24 +215,24 @@ class Shaper:
         )
 
     def summary(self, summary: Summary) -> schemas.ApiSummary:
-        """Shape a list item, with the date that lists are sorted and filtered by."""
+        """Shape a list item, with the date by which lists are sorted and filtered."""
         stale = summary.edition(self.lang).stale
         return schemas.ApiSummary(**self._card(summary), updated=summary.updated, stale=stale)
 
     def _card(self, summary: Summary) -> dict[str, Any]:
         """Return the cached fields shared by a hit, a summary and a whole entry."""
-        kept = self.cards.get(summary.id)
-        if kept is None:
+        card = self.cards.get(summary.id)
+        if card is None:
             if len(self.cards) >= MAX_CARDS:
                 self.cards.clear()
-            kept = self.cards[summary.id] = {
+            card = self.cards[summary.id] = {
                 **self._mention(summary.id, summary.edition(self.lang)),
                 "kind": summary.kind,
                 "topics": summary.topics,
                 "error_types": summary.error_types,
                 "editions": edition_links(summary, self.urls),
             }
-        return kept
+        return card
 
     def _mention(self, entry_id: str, edition: Edition | EditionSummary) -> dict[str, Any]:
         return {
@@ -248,7 +248,7 @@ class Shaper:
         return {"url": self.urls.entry(self.lang, entry_id), "api_url": self.urls.api_entry(entry_id)}
 
     def tag(self, facet: str, counted: CountedTag) -> schemas.ApiTag:
-        """Shape a tag; a framework has its homepage and repository as well."""
+        """Shape a tag, for a framework with its homepage and repository."""
         tag = counted.tag
         fields: dict[str, Any] = {
             "id": tag.id,
@@ -274,11 +274,11 @@ class Shapers:
     urls: Urls
     translator: Callable[[Language], Callable[..., str]]
     """Returns the translator into a language."""
-    held: dict[Language, Shaper] = field(default_factory=dict)
+    cached: dict[Language, Shaper] = field(default_factory=dict)
 
     def of(self, snapshot: Snapshot, lang: Language) -> Shaper:
-        """Return the shaper of a snapshot; the shaper of an earlier snapshot is dropped."""
-        found = self.held.get(lang)
-        if found is None or found.snapshot is not snapshot:
-            found = self.held[lang] = Shaper(snapshot, self.urls.abroad, lang, self.translator(lang))
-        return found
+        """Return the shaper of a snapshot, and drop the one of an earlier snapshot."""
+        shaper = self.cached.get(lang)
+        if shaper is None or shaper.snapshot is not snapshot:
+            shaper = self.cached[lang] = Shaper(snapshot, self.urls.external, lang, self.translator(lang))
+        return shaper

@@ -1,5 +1,5 @@
-"""All URLs of this application, with the path prefix of a proxy, and search URLs of other sites for questions that no
-entry answers. No other module builds URLs."""
+"""All URLs of this application, with the path prefix of a proxy, and issue searches of other sites. Only this module
+builds URLs."""
 
 import hashlib
 import re
@@ -19,8 +19,7 @@ from jieda.taxonomy import FACETS, Filters
 
 Parameter = str | int | bool | Collection[str] | None
 
-# Rendered content escapes quotes in text and attribute values, so this matches only whole attributes that the renderer
-# wrote itself.
+# Rendered content escapes quotes, so this matches only whole attributes that the renderer itself wrote.
 PLACEHOLDER = re.compile(r'\b(href|src)="entry(?:-image)?:([^"]*)"')
 TARGET = re.compile(r"(?<=\]\()[^\s()]+")
 """What a link or an image in Markdown leads to."""
@@ -31,7 +30,6 @@ ISSUE_SEARCH: Mapping[str, str] = {
     "codeberg": "{repository}/issues?q={query}&state=all",
 }
 """Issue search URLs, by the first label of a repository's host."""
-
 
 InLanguage = Callable[Concatenate["Urls", Language, ...], str]
 """Returns the URL of a page in a language; empty parameters are left out, iterables repeat their parameter."""
@@ -55,7 +53,7 @@ def _without_language(template: str) -> WithoutLanguage:
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """Root-relative URLs with the hosting prefix; `absolute` prepends `base_url` to one, `abroad` to all.
+    """Root-relative URLs with the hosting prefix; those of `external` are absolute.
 
     `static_digests` maps the name of each static file to a digest of its content.
     """
@@ -93,20 +91,20 @@ class Urls:
         return self.root_path + quote(template.format_map(values), safe="/~")
 
     def absolute(self, path: str) -> str:
-        """Return the absolute form of a URL; root-relative where no base is known."""
+        """Return the absolute form of a URL; root-relative if no base is known."""
         return self.base_url + path
 
     @property
-    def abroad(self) -> Self:
-        """The same URLs for use on other sites: all absolute, where a base is known."""
+    def external(self) -> Self:
+        """The same URLs for use outside the site: all absolute, if a base is known."""
         return replace(self, root_path=self.base_url + self.root_path, base_url="")
 
     def search_filtered(self, lang: Language, text: str, filters: Filters, **params: Parameter) -> str:
         return self.search(lang, **filter_parameters(text, filters), **params)
 
     def entry(self, lang: Language, entry_id: str, anchor: str = "") -> str:
-        """Return the page of an entry, at the heading `anchor` if given; for `<framework>/<file name>`, an image stored
-        beside the entries."""
+        """Return the page of an entry, at the heading `anchor` if given; for `<framework>/<file name>`, an image beside
+        the entries."""
         framework, _, name = entry_id.partition("/")
         url = self.path(paths.ENTRY, lang=lang, framework=framework, name=name)
         return url + (f"#{quote(anchor)}" if anchor else "")
@@ -119,13 +117,13 @@ class Urls:
         return self.path(paths.BRAND, name=name) + _query({"v": version})
 
     def tag(self, lang: Language, facet: str, value: str, **params: Parameter) -> str:
-        """Return the page of a tag, or the search filtered by it where the facet has no pages."""
+        """Return the page of a tag, or a search filtered by it if the facet has no pages."""
         if facet not in paths.TAG_PAGES:
             return self.search(lang, **{facet: value}, **params)
         return self.path(paths.TAG_PAGES[facet], lang=lang, value=value) + _query(params)
 
     def asked(self, lang: Language, key: str = "") -> str:
-        """Return the page where a log is submitted to the authors; with a key, its status. Access logs omit the key."""
+        """Return the page that submits a log to the authors; with a key, its status. Access logs omit the key."""
         return self.path(paths.ASKED, lang=lang) + _query({"key": key})
 
     def entries_filtered(self, lang: Language, filters: Filters, **params: Parameter) -> str:
@@ -168,7 +166,7 @@ class Urls:
         return self.path(paths.API_TAGS[facet]) + _query(params)
 
     def api_diagnose(self, *, text: bool = False, **params: Parameter) -> str:
-        """Return the API route for a log that responds with JSON, or with plain text."""
+        """Return the API route that diagnoses a log and responds with JSON or with plain text."""
         return self.path(paths.API_DIAGNOSE_TEXT if text else paths.API_DIAGNOSE) + _query(params)
 
 
@@ -189,8 +187,8 @@ def rewrite(html: str, lang: Language, urls: Urls) -> str:
 
 
 def link_pages(markdown: str, entry_id: str, address: Callable[[str], str]) -> str:
-    """Return Markdown of an entry to be read elsewhere: its links to entries, headings and images beside it lead to
-    what `address` returns for an id."""
+    """Return Markdown of an entry for use outside the site: its links to entries, headings and images begin with what
+    `address` returns for an id."""
     framework = entry_id.partition("/")[0]
 
     def target(match: re.Match[str]) -> str:
@@ -211,7 +209,7 @@ def linked_entries(html: str) -> set[str]:
 
 
 def issue_search(repository: str, query: str) -> str:
-    """Return the issue search of a repository for `query`; empty where its host is unknown."""
+    """Return the issue search of a repository for `query`; empty if its host is unknown."""
     host = (urlsplit(repository).hostname or "").removeprefix("www.")
     template = ISSUE_SEARCH.get(host.partition(".")[0], "")
     return template.replace("{repository}", repository.rstrip("/")).replace("{query}", quote(query, safe=""))
@@ -233,7 +231,7 @@ def digest_files(directory: Path, names: Iterable[str] | None = None) -> dict[st
 
 
 def own_digests(directory: Path) -> dict[str, str]:
-    """Return `digest_files` of ours. All scripts share one: they import one another, and must be of one release."""
+    """Return the digests of our static files. All scripts share one: they import one another, so they must match."""
     digests = digest_files(directory)
     scripts = [name for name in digests if name.endswith(".js")]
     together = _digest("".join(digests[name] for name in scripts).encode())
@@ -245,6 +243,5 @@ def _digest(content: bytes) -> str:
 
 
 def _query(params: Mapping[str, Parameter]) -> str:
-    given = {name: "1" if value is True else value for name, value in params.items() if value}
-    text = urlencode(given, doseq=True)
-    return f"?{text}" if text else ""
+    values = {name: "1" if value is True else value for name, value in params.items() if value}
+    return f"?{urlencode(values, doseq=True)}" if values else ""

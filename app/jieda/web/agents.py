@@ -14,10 +14,10 @@ from jieda.agents.answering import Context
 
 
 class AgentsEndpoint:
-    """Creates the endpoint off the event loop on the first request; concurrent requests wait for it."""
+    """Creates the endpoint off the event loop on the first request; other requests wait for it."""
 
     def __init__(self, context_of: Callable[[Request], Context], most_bytes: int) -> None:
-        """`context_of` gives the context of a request, whose body has at most `most_bytes`."""
+        """`context_of` returns the context of a request, whose body has at most `most_bytes`."""
         self._make = lambda: import_module("jieda.agents.protocol").HttpEndpoint(context_of, most_bytes)
         self._lock = anyio.Lock()
         self._tasks: TaskGroup | None = None

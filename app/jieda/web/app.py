@@ -41,17 +41,17 @@ from jieda.web.site import Askers, Site, client_of
 from jieda.web.templating import Renderer
 
 SECONDS_BETWEEN_CHECKS = 60.0
-"""Seconds between two checks whether another generation is being served."""
+"""Seconds between checks whether another generation is being served."""
 SWITCH_INTERVAL = 0.0005
-"""Seconds that a thread reading a log may keep the interpreter lock from the event loop: a response takes the lock some
-ten times and would wait 5 ms each time with Python's default."""
+"""Seconds that a thread reading a log may hold the interpreter lock. A response takes the lock some ten times, and with
+Python's default would wait 5 ms each time."""
 
 
 def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone: bool = False) -> FastAPI:
     """Create the application, which opens its content at startup unless `knowledge` is open. `alone`: this process does
     nothing else.
 
-    `app.state` holds only `site`, for code that has the application but no request.
+    `app.state` has only `site`, for code without a request.
     """
     site = create_site(settings, knowledge or Knowledge(settings), alone=alone)
     app = FastAPI(
@@ -122,7 +122,7 @@ def lifespan(site: Site, *, alone: bool) -> Callable[[FastAPI], AbstractAsyncCon
 
 
 def open_and_warm(knowledge: Knowledge) -> None:
-    """Open the content if it is not open yet and search once in each language: no reader waits for a cold start."""
+    """Open the content unless it is open, and search once in each language to spare readers a cold start."""
     if not knowledge.ready:
         knowledge.open()
     for lang, text in ((Language.EN, "out of memory"), (Language.ZH, "显存不足")):
@@ -138,7 +138,7 @@ def create_app_from_environ() -> FastAPI:
 
 @asynccontextmanager
 async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
-    """Keep the garbage collector from scanning the served content again and again, for a process that only serves."""
+    """Keep the garbage collector from scanning the served content over and over, in a process that only serves."""
     gc.set_threshold(*GC_THRESHOLDS)
     sys.setswitchinterval(SWITCH_INTERVAL)
     await run_sync(collect_and_freeze)
@@ -152,7 +152,7 @@ async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
 
 
 async def freeze_after_swaps(knowledge: Knowledge) -> None:
-    """Freeze live objects again some time after each swap: the collector skips the new content and frees the old."""
+    """Freeze live objects again after each swap: the collector skips the new content and frees the old."""
     frozen = knowledge.snapshot.generation
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_CHECKS)

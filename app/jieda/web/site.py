@@ -36,10 +36,10 @@ from jieda.web.templating import Renderer
 
 
 def origin_of(scope: Scope, settings: Settings) -> str:
-    """Return the scheme and host that absolute addresses begin with: the configured base URL or, without one, what the
-    request names, if that is one of our names. Otherwise empty: a stranger's Host header is never echoed to anybody.
+    """Return the scheme and host that absolute addresses begin with: the configured base URL or, without one, the
+    host that the request names, if it is one of ours. Otherwise empty: a stranger's Host header is never echoed.
 
-    `localhost` counts as ours for clients nearby: on this machine, or on the host of this container.
+    `localhost` is ours for clients nearby: on this machine, or on the host of this container.
     """
     if settings.base_url:
         return settings.base_url
@@ -56,37 +56,37 @@ DIGEST_BYTES = 12
 MAX_VOTES = 3
 """Votes on one entry that an address may cast during the lifetime of a process."""
 MAX_VOTERS = 10_000
-"""Pairs of address and entry that are remembered; the pair that voted longest ago is dropped first."""
+"""Pairs of address and entry that are remembered; those that voted longest ago are dropped first."""
 MAX_HEADER = 300
 """Bytes of a header that go into the hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Askers:
-    """Hashes clients with a key that is never stored: hashes can be compared only while the process lives."""
+    """Hashes clients with a key that is never stored, so that hashes are comparable only within this process."""
 
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     votes: OrderedDict[bytes, int] = field(default_factory=OrderedDict)
 
     def may_vote(self, request: Request, entry: str) -> bool:
-        """Return whether an address may still vote on an entry, and if so count the vote. Loopback always may: it can
-        be a proxy that does not forward client addresses."""
+        """Return whether an address may still vote on an entry, and count the vote. Loopback always may: it can be a
+        proxy that does not forward client addresses."""
         address = client_address(request.scope)
         if address and address.is_loopback:
             return True
         who = blake2b(client_key(address) + entry.encode(), key=self.key, digest_size=DIGEST_BYTES).digest()
-        given = self.votes.pop(who, 0)
-        self.votes[who] = min(given + 1, MAX_VOTES)
+        earlier = self.votes.pop(who, 0)
+        self.votes[who] = min(earlier + 1, MAX_VOTES)
         if len(self.votes) > MAX_VOTERS:
             self.votes.popitem(last=False)
-        return given < MAX_VOTES
+        return earlier < MAX_VOTES
 
     def hash_of(self, request: Request) -> bytes:
         """Return the hash of a client: of its address (its network for IPv6), its user agent and its languages."""
-        total = blake2b(client_key(client_address(request.scope)), key=self.key, digest_size=DIGEST_BYTES)
+        digest = blake2b(client_key(client_address(request.scope)), key=self.key, digest_size=DIGEST_BYTES)
         for name in ("user-agent", "accept-language"):
-            total.update(b"\0" + request.headers.get(name, "")[:MAX_HEADER].encode())
-        return total.digest()
+            digest.update(b"\0" + request.headers.get(name, "")[:MAX_HEADER].encode())
+        return digest.digest()
 
 
 ErrorPage = Callable[[Request, int, str, str], str]
@@ -99,8 +99,8 @@ SCOPE_KEY = "jieda.site"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The components of an application, complete when created. `resources` caches responses that depend on the
-    generation only; `agents` is None where the MCP SDK is not installed; `desk` is empty until somebody writes."""
+    """The components of an application. `resources` caches responses that depend only on the generation; `agents` is
+    None if the MCP SDK is not installed; `desk` is empty until somebody writes."""
 
     settings: Settings
     urls: Urls
@@ -116,7 +116,7 @@ class Site:
     by_origin: OrderedDict[str, "Site"] = field(default_factory=OrderedDict)
 
     def at(self, origin: str) -> "Site":
-        """Return this site with absolute addresses that begin with `origin`, with a cache of its own for them."""
+        """Return this site with absolute addresses that begin with `origin`, and a cache of its own."""
         if origin == self.urls.base_url:
             return self
         found = self.by_origin.pop(origin, None)
@@ -147,13 +147,13 @@ class Site:
 
 
 def asker_of(request: Request) -> bytes:
-    """Return a key for the client of a request, comparable in this process only; NOBODY where gaps are not recorded."""
+    """Return a key for the client of a request, comparable within this process; NOBODY if gaps are not recorded."""
     site = site_of(request)
     return site.askers.hash_of(request) if site.service.recorder else NOBODY
 
 
 def client_of(request: Request) -> Local:
-    """Return the local client for a request; it limits how often the sender may vote on an entry."""
+    """Return the local client for a request, which limits how often the sender may vote on an entry."""
     site = site_of(request)
     return replace(site.client, may_count=partial(site.askers.may_vote, request))
 
@@ -162,7 +162,7 @@ def site_of(request: Request) -> Site:
     """Return the `Site` that handles `request`, for the origin that the request was sent to."""
     scope = request.scope
     if SCOPE_KEY not in scope:
-        whole: Site = request.app.state.site
-        scope[SCOPE_KEY] = whole.at(origin_of(scope, whole.settings))
+        application_site: Site = request.app.state.site
+        scope[SCOPE_KEY] = application_site.at(origin_of(scope, application_site.settings))
     site: Site = scope[SCOPE_KEY]
     return site

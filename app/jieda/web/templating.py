@@ -15,13 +15,13 @@ from jieda.locales.translations import Translations
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-# Characters that an error page or a title may be given but no document may contain. Escape characters stay in HTML: a
-# colored log comes back into its text area as it was pasted.
+# Characters that no document may contain, but error pages or titles may be given. HTML keeps escape characters: a
+# coloured log returns to its text area as it was pasted.
 NOT_IN_HTML = re.compile("\x00")
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 FLAG = re.compile(r"(?<![\w-])--?[A-Za-z](?:[\w-]|<mark>[\w-]+</mark>)+", re.ASCII)
-"""A command-line flag, possibly with marks inside: without this, a line could break after its dashes."""
+"""A command-line flag, possibly with marks inside."""
 MARK = re.compile("</?mark>")
 
 
@@ -46,8 +46,8 @@ class Renderer:
 
 @cache
 def _environment(directory: Path) -> Environment:
-    """Return the environment of a directory. Each template is compiled on first use: the first reader of a page waits a
-    tenth of a second, once per process, where compiling all would cost every start half a second."""
+    """Return the environment of a directory. Templates are compiled on first use, for which one reader waits a tenth of
+    a second; compiling them all would make every start half a second slower."""
     environment = Environment(
         loader=FileSystemLoader(directory),
         autoescape=True,
@@ -67,7 +67,7 @@ def safe(html: str) -> Markup:
 
 
 def whole_flags(html: str) -> Markup:
-    """Keep the command-line flags in escaped text, marks included, from breaking after their dashes."""
+    """Keep lines from breaking after the dashes of command-line flags in escaped text, which may have marks."""
     return safe(FLAG.sub(_unbroken, html))
 
 

@@ -19,11 +19,11 @@ from jieda.web.site import Site, site_of
 MAX_STRINGS, MAX_OUTSIDE = 1000, 1 << 14
 """Ample for what clients send about themselves and a call."""
 LARGE = 1 << 16
-"""Bytes from which parsing a message takes more than some milliseconds and therefore runs off the event loop."""
+"""Bytes from which parsing a message takes several milliseconds and therefore runs off the event loop."""
 
 
 class ReplayedBody(Response):
-    """The endpoint's response to a request whose body has been read."""
+    """The endpoint's response to a request whose body has been read already."""
 
     def __init__(self, endpoint: AgentsEndpoint, body: bytes) -> None:
         super().__init__()
@@ -45,10 +45,10 @@ class ReplayedBody(Response):
 
 
 async def mcp(request: Request) -> Response:
-    """Handle an MCP message. Raises TooLarge, and HttpProblem for a page of another site, a body that is not JSON, or
-    where the SDK is missing.
+    """Handle an MCP message. Raises TooLarge, and HttpProblem if the sender is a page of another site, the body is not
+    JSON, or the SDK is missing.
 
-    Browsers always send the origin of a page; a site that points its host name at this server still has a foreign name.
+    Browsers always send a page's origin. A site that points its host name at this server still has a foreign name.
     """
     site = site_of(request)
     endpoint = require_endpoint(site)
@@ -68,8 +68,8 @@ async def mcp(request: Request) -> Response:
 
 
 def check_message(body: bytes) -> None:
-    """Raise HttpProblem for a message of more than some strings, and for all but a JSON-RPC request or notification: no
-    other message is ever expected here, and the SDK would quote it back to its sender."""
+    """Raise HttpProblem for a message with too many strings, and for anything but a JSON-RPC request or notification,
+    which the SDK would quote back to its sender."""
     check_structure(body, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
     try:
         message = json.loads(body)
@@ -93,7 +93,7 @@ async def no_stream(request: Request) -> Response:
 
 
 def require_endpoint(site: Site) -> AgentsEndpoint:
-    """Return the endpoint. Raises HttpProblem where the SDK is not installed."""
+    """Return the endpoint. Raises HttpProblem if the SDK is not installed."""
     if site.agents is None:
         raise HttpProblem(404, "problem.no_agents")
     return site.agents

@@ -1,7 +1,7 @@
 """`POST /v1/chat/completions` without a model: answers the last message in the format of chat clients.
 
-For chat bridges that accept only the address of a model. The format is OpenAI's Chat Completions API (API reference,
-"Create chat completion", "The chat completion chunk object"). No model writes the answer, as the model's name says.
+For chat bridges that can only ask a model. The format is OpenAI's Chat Completions API (API reference, "Create chat
+completion", "The chat completion chunk object"). No model writes the answer, as the name of the model says.
 """
 
 import json
@@ -33,7 +33,7 @@ MAX_STRINGS, MAX_OUTSIDE = 4000, 1 << 16
 """A conversation of a thousand messages."""
 MOST_HITS = 3
 LONGEST_FIX = 4000
-"""Characters of a fix in an answer; the link has the rest."""
+"""Characters of a fix in an answer; the linked page has the rest."""
 USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
 
@@ -58,7 +58,7 @@ class StreamOptions(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A conversation; all other fields are for models and ignored."""
+    """A conversation; other fields are meant for models, and ignored."""
 
     messages: list[ChatMessage]
     stream: bool = False
@@ -70,33 +70,36 @@ class ChatRequest(BaseModel):
 
 
 async def models(_request: Request) -> Response:
-    """List the only model, which is none."""
+    """List the one model, which is not a model at all."""
     model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "jieda"}
     return JSONResponse({"object": "list", "data": [model]}, headers=UNCACHED)
 
 
 async def chat(request: Request) -> Response:
-    """Answer the last message, at once or streamed. Raises RequestError and HttpProblem, which `problems` words as
-    that API does."""
+    """Answer the last message, at once or streamed. Raises RequestError and HttpProblem, which `problems` turns into
+    errors of that API."""
     service = site_of(request).service
     raw = await read_json_bytes(request, service.settings.max_log_bytes)
-    asked = await service.offload(partial(read_request, raw))
-    if asked is None or not (text := asked.text().strip()):
+    conversation = await service.offload(partial(read_request, raw))
+    if conversation is None or not (text := conversation.text().strip()):
         raise HttpProblem(400, "problem.no_message")
     answer = await answer_to(request, text)
-    made = partial(completion, f"chatcmpl-{token_hex(12)}", int(time.time()))
-    if asked.stream:
-        lines = [made("chat.completion.chunk", {"delta": delta}, end) for delta, end in deltas(answer)]
-        if asked.stream_options and asked.stream_options.include_usage:
-            lines.append(lines[-1] | {"choices": [], "usage": USAGE})
-        events = "".join(f"data: {line}\n\n" for line in [*map(json.dumps, lines), "[DONE]"])
-        return Response(events, media_type="text/event-stream", headers=UNCACHED)
-    message = {"message": {"role": "assistant", "content": answer}}
-    return JSONResponse(made("chat.completion", message, "stop") | {"usage": USAGE}, headers=UNCACHED)
+    respond_with = partial(completion, f"chatcmpl-{token_hex(12)}", int(time.time()))
+    if not conversation.stream:
+        choice = {"message": {"role": "assistant", "content": answer}}
+        body = respond_with("chat.completion", choice, "stop") | {"usage": USAGE}
+        return JSONResponse(body, headers=UNCACHED)
+    chunks = [
+        respond_with("chat.completion.chunk", {"delta": delta}, reason) for delta, reason in deltas(answer)
+    ]
+    if conversation.stream_options and conversation.stream_options.include_usage:
+        chunks.append(chunks[-1] | {"choices": [], "usage": USAGE})
+    events = "".join(f"data: {line}\n\n" for line in [*map(json.dumps, chunks), "[DONE]"])
+    return Response(events, media_type="text/event-stream", headers=UNCACHED)
 
 
 def read_request(raw: bytes) -> ChatRequest | None:
-    """Parse a request body; None where it is not a conversation."""
+    """Parse a request body; None if it is not a conversation."""
     try:
         check_structure(raw, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
         return ChatRequest.model_validate(json.loads(raw))
@@ -105,15 +108,15 @@ def read_request(raw: bytes) -> ChatRequest | None:
 
 
 def completion(
-    number: str, created: int, kind: str, choice: dict[str, Any], end: str | None
+    completion_id: str, created: int, kind: str, choice: dict[str, Any], reason: str | None
 ) -> dict[str, Any]:
-    """Return an answer or a chunk of one."""
-    choices = [{"index": 0, **choice, "finish_reason": end}]
-    return {"id": number, "object": kind, "created": created, "model": MODEL, "choices": choices}
+    """Return an answer, or a chunk of one."""
+    choices = [{"index": 0, **choice, "finish_reason": reason}]
+    return {"id": completion_id, "object": kind, "created": created, "model": MODEL, "choices": choices}
 
 
 def deltas(answer: str) -> Iterator[tuple[dict[str, str], str | None]]:
-    """Yield an answer paragraph by paragraph as deltas, with the finish reason at the end."""
+    """Yield an answer as deltas, paragraph by paragraph, each with its finish reason, None until the last."""
     yield {"role": "assistant", "content": ""}, None
     for paragraph in answer.split("\n\n"):
         yield {"content": f"{paragraph}\n\n"}, None
@@ -126,8 +129,8 @@ async def answer_to(request: Request, text: str) -> str:
     lang = request.state.lang = Language.of(text)
     if "\n" in text or len(text) > site.service.settings.max_query_chars:
         log = await site.service.offload(partial(extracted, site.service, text))
-        judged = await diagnose_log(site.service, log, lang, "", asker_of(request))
-        return "\n\n".join(verdict_paragraphs(site, judged.diagnosis, lang))
+        diagnosed = await diagnose_log(site.service, log, lang, "", asker_of(request))
+        return "\n\n".join(verdict_paragraphs(site, diagnosed.diagnosis, lang))
     found = await search(site.service, SearchRequest(text, lang, limit=MOST_HITS), asker_of(request))
     diagnosis = found.diagnosis
     if diagnosis and diagnosis.verdict is not Verdict.NO_ERROR:
@@ -143,24 +146,25 @@ def verdict_paragraphs(site: Site, diagnosis: Diagnosis, lang: Language) -> Iter
         yield "\n".join(f"- {link_entry(site, match.entry, lang)}" for match in diagnosis.matches)
         return
     yield t(f"diagnosis.verdict.{diagnosis.verdict}")
-    if told := elsewhere_text(diagnosis, t):
-        yield told
+    if elsewhere := elsewhere_text(diagnosis, t):
+        yield elsewhere
     if diagnosis.matches:
-        yield cut(as_markdown(diagnosis, t, partial(address, site, lang)), LONGEST_FIX)
-    for near in diagnosis.near if not diagnosis.matches else ():
+        yield cut(as_markdown(diagnosis, t, partial(site.urls.external.entry, lang)), LONGEST_FIX)
+        return
+    for near in diagnosis.near:
         shared = describe_near(near, diagnosis.framework, t)
         yield f"- {link_entry(site, near.entry, lang)}{t('list.parenthesis', text=shared) if shared else ''}"
 
 
 def hit_paragraphs(site: Site, found: Found, lang: Language) -> Iterator[str]:
-    """Yield the answer of the first hit, then links to the others; a weak result is announced first."""
+    """Yield the answer of the first hit and links to the others; of a weak result, a warning and links to all."""
     t, hits = site.translations.translator(lang), found.answer.hits
     if not hits or found.answer.weak:
         yield t("search.weak" if hits else "search.nothing")
     elif hits[0].edition.answer:
         yield f"**{link_entry(site, hits[0].entry, lang)}**"
-        told = hits[0].edition.answer.markdown.strip()
-        yield cut(link_pages(told, hits[0].entry.id, partial(address, site, lang)), LONGEST_FIX)
+        answer = hits[0].edition.answer.markdown.strip()
+        yield cut(link_pages(answer, hits[0].entry.id, partial(site.urls.external.entry, lang)), LONGEST_FIX)
         hits = hits[1:]
     if hits:
         yield "\n".join(f"- {link_entry(site, hit.entry, lang)}" for hit in hits)
@@ -168,9 +172,4 @@ def hit_paragraphs(site: Site, found: Found, lang: Language) -> Iterator[str]:
 
 def link_entry(site: Site, entry: Entry, lang: Language) -> str:
     """Return the title of an entry, linked to its page."""
-    return f"[{entry.edition(lang).title}]({address(site, lang, entry.id)})"
-
-
-def address(site: Site, lang: Language, entry_id: str) -> str:
-    """Return the address of an entry's page."""
-    return site.urls.absolute(site.urls.entry(lang, entry_id))
+    return f"[{entry.edition(lang).title}]({site.urls.external.entry(lang, entry.id)})"

@@ -39,7 +39,6 @@ async def docs(request: Request) -> Response:
     page = render_page(
         context,
         head,
-        # Each after its description.
         commands=tuple(_example_commands(context)),
         routes=ROUTES,
         openapi=urls.openapi(),
@@ -52,9 +51,8 @@ async def docs(request: Request) -> Response:
 
 
 def _example_commands(context: PageContext) -> Iterator[tuple[str, str]]:
-    """Return five commands with this server's address."""
-    urls = context.urls
-    host = origin(context)
+    """Yield five commands with this server's address, each after its description."""
+    urls, host = context.urls, origin(context)
     entry, question = _example_question(context)
     beginning = " ".join(question.split())[:BEGINNING].strip()
     commands = {
@@ -64,16 +62,18 @@ def _example_commands(context: PageContext) -> Iterator[tuple[str, str]]:
         "markdown": f"curl {host}{urls.api_entry(entry, markdown=True)}",
         "suggest": f"curl -G --data-urlencode {quote(f'q={beginning}')} {host}{urls.api_suggest()}",
     }
-    return ((context.t(f"docs.curl.{name}"), command) for name, command in commands.items())
+    for name, command in commands.items():
+        yield context.t(f"docs.curl.{name}"), command
 
 
 def _example_question(context: PageContext) -> tuple[str, str]:
-    """Return an entry and a question: the content's own example, or else the title of the entry."""
+    """Return an entry and a question: the content's first example of one line, or else the title of the entry."""
     if not context.snapshot or not context.library.ids:
         return "", ""
     entry = context.library.ids[0]
-    asked = (each for each in context.library.site.examples.get(context.lang, ()) if "\n" not in each)
-    return entry, next(asked, context.library.summary(entry).edition(context.lang).title)
+    examples = context.library.site.examples.get(context.lang, ())
+    title = context.library.summary(entry).edition(context.lang).title
+    return entry, next((example for example in examples if "\n" not in example), title)
 
 
 async def openapi(request: Request) -> Response:

@@ -25,8 +25,8 @@ async def healthz(_request: Request) -> Response:
 async def readyz(request: Request) -> Response:
     """Respond 200 with the served generation, 503 with a reason before there is one.
 
-    `degraded` says why a generation older than possible is served, without naming a path, because the endpoint is
-    public. `builder` is `idle`, `building` or `failed`.
+    `degraded` says why an outdated generation is served; it names no path, because the endpoint is public. `builder` is
+    `idle`, `building` or `failed`.
     """
     knowledge = site_of(request).knowledge
     if not knowledge.ready:
@@ -49,7 +49,7 @@ async def readyz(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Send Prometheus metrics of all workers to permitted clients: they reveal the traffic and which entries fail."""
+    """Send Prometheus metrics of all workers, which reveal the traffic and which entries fail, to permitted clients."""
     site = site_of(request)
     if not is_among(client_address(request.scope), site.settings.metrics):
         raise HttpProblem(403, "problem.metrics_closed")
@@ -73,7 +73,7 @@ def served_state(site: Site) -> ServedState:
 
 
 def seconds_since_build(data: Path) -> float:
-    """Return seconds since the current generation was put in place; 0 where unknown."""
+    """Return the seconds since the current generation was put in place; 0 if unknown."""
     try:
         return max(0.0, time.time() - (data / CURRENT).stat().st_mtime)
     except OSError:

@@ -1,4 +1,4 @@
-"""Texts for programs that read the site: feed, sitemap, llms files, OpenSearch. All depend on the generation only."""
+"""Texts for programs that read the site, which depend only on the generation: feed, sitemap, llms files, OpenSearch."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -26,34 +26,35 @@ ENTRIES_A_PART = 200
 
 def feed(context: PageContext) -> str:
     """Render the feed in a language: the entries that have an edition in it."""
-    lang = context.lang
-    held = context.library.published(lang)[:ITEMS]
-    latest = held[0].editions[lang].updated if held else date(1970, 1, 1)
-    whole = (context.library.entries[each.id] for each in held)
+    lang, urls = context.lang, context.urls.external
+    summaries = context.library.published(lang)[:ITEMS]
+    latest = summaries[0].editions[lang].updated if summaries else date(1970, 1, 1)
+    entries = (context.library.entries[summary.id] for summary in summaries)
     return context.site.renderer.render(
         "feed.xml",
         lang,
         t=context.t,
         id=f"urn:jieda:feed:{lang}",
         tag=lang.tag,
-        url=context.urls.absolute(context.urls.feed(lang)),
-        home=context.urls.absolute(context.urls.home(lang)),
+        url=urls.feed(lang),
+        home=urls.home(lang),
         updated=MIDNIGHT.format(latest),
-        items=[_item(context, entry, entry.editions[lang]) for entry in whole],
+        items=[_item(context, entry, entry.editions[lang]) for entry in entries],
     )
 
 
 def _item(context: PageContext, entry: Entry, edition: Edition) -> dict[str, object]:
     """Return an entry for the feed; its id does not depend on the address."""
+    urls = context.urls.external
     tags = [("framework", entry.framework), ("kind", entry.kind.value)]
     tags += [("topic", value) for value in entry.topics]
     return {
         "id": f"urn:jieda:entry:{edition.lang}:{entry.id}",
         "title": edition.title,
-        "url": context.urls.absolute(context.urls.entry(edition.lang, entry.id)),
+        "url": urls.entry(edition.lang, entry.id),
         "updated": MIDNIGHT.format(edition.updated),
         "summary": _summary(context, edition),
-        "html": rewrite(edition.html, edition.lang, context.urls.abroad),
+        "html": rewrite(edition.html, edition.lang, urls),
         "lang": edition.lang.tag,
         "categories": [context.name_of(facet, value) for facet, value in tags],
     }
@@ -67,29 +68,30 @@ def _summary(context: PageContext, edition: Edition) -> str:
 
 def opensearch(context: PageContext) -> str:
     """Render the OpenSearch description as XML."""
-    urls, lang = context.urls, context.lang
+    urls, lang = context.urls.external, context.lang
     return context.site.renderer.render(
         "opensearch.xml",
         lang,
         t=context.t,
         tag=lang.tag,
-        icon=urls.absolute(icon_url(context)),
-        search=urls.absolute(urls.search(lang)),
-        own_address=urls.absolute(urls.opensearch(lang)),
+        icon=context.urls.absolute(icon_url(context)),
+        search=urls.search(lang),
+        own_address=urls.opensearch(lang),
     )
 
 
 ENTRIES_A_FILE = 20_000
 Page = tuple[str, str, tuple[Alternate, ...]]
-"""The address of a page in one language, the ISO date of its change or an empty text, and all its addresses."""
+"""The address of a page in one language, the ISO date of its last change or an empty text, and all its addresses."""
 
 
 def robots(context: PageContext) -> str:
     """Allow everything except endless combinations of filters."""
     urls = context.urls
-    closed = [filtered(lang) for lang in Language for filtered in (urls.search, urls.entries)]
-    known = [f"\nSitemap: {urls.absolute(urls.sitemap())}"] if urls.base_url else []
-    return "\n".join(["User-agent: *", *(f"Disallow: {path}?" for path in closed), *known, ""])
+    filtered = [address(lang) for lang in Language for address in (urls.search, urls.entries)]
+    lines = ["User-agent: *", *(f"Disallow: {path}?" for path in filtered)]
+    lines += ["", f"Sitemap: {urls.external.sitemap()}"] if urls.base_url else []
+    return "\n".join([*lines, ""])
 
 
 def sitemap(context: PageContext) -> str:
@@ -97,7 +99,7 @@ def sitemap(context: PageContext) -> str:
     parts = page_count(len(context.library), ENTRIES_A_FILE)
     if parts == 1:
         return sitemap_part(context, 1)
-    addresses = [context.urls.absolute(context.urls.sitemap_part(number + 1)) for number in range(parts)]
+    addresses = list(map(context.urls.external.sitemap_part, range(1, parts + 1)))
     return context.site.renderer.render("sitemaps.xml", context.lang, addresses=addresses)
 
 
@@ -130,15 +132,22 @@ def _entries(urls: Urls, library: Library, number: int) -> Iterator[Page]:
 def _page(
     urls: Urls, address: Callable[[Language], str], langs: Collection[Language], changed: str
 ) -> Iterator[Page]:
-    listed = alternates(urls, address, langs)
-    return ((each.url, changed, listed) for each in listed[:-1])
+    links = alternates(urls, address, langs)
+    return ((link.url, changed, links) for link in links[:-1])
 
 
 def llms_list(context: PageContext) -> str:
     """Render llms.txt: title, summary, and a section of links per framework."""
-    urls, lang, library = context.urls, context.lang, context.library
+    urls, lang, library = context.urls.external, context.lang, context.library
     lines = [f"# {context.t('site.name')}", "", f"> {context.t('llms.summary')}", ""]
-    addresses = _addresses(context)
+    addresses = {
+        "mcp": urls.mcp(),
+        "page": urls.agents(lang),
+        "skill": urls.agents(lang, "SKILL.md"),
+        "search": urls.api_search(q="QUERY"),
+        "diagnose": urls.api_diagnose(),
+        "openapi": urls.openapi(),
+    }
     lines += [context.t("llms.search_text", **addresses), "", context.t("llms.agents", **addresses), ""]
     for framework in library.taxonomy.framework.values():
         entries = sorted(library.tagged("framework", framework.id), key=lambda each: each.id)
@@ -146,28 +155,26 @@ def llms_list(context: PageContext) -> str:
             lines += [f"## {framework.name[lang]}", "", framework.description[lang], ""]
             lines += [*(_line(context, entry) for entry in entries), ""]
     lines += ["## Optional", ""]
-    lines += [f"- [{context.t('llms.full')}]({urls.absolute(urls.llms_full(lang))})"]
-    lines += [f"- [{lang.other.own_name}]({urls.absolute(urls.llms(lang.other))})", ""]
+    lines += [f"- [{context.t('llms.full')}]({urls.llms_full(lang)})"]
+    lines += [f"- [{lang.other.own_name}]({urls.llms(lang.other)})", ""]
     return "\n".join(lines)
 
 
 def llms_full(context: PageContext, part: int) -> str:
     """Render a part of llms-full.txt, counted from 1, each entry inside a fence that no entry can close."""
-    library = context.library
-    ids = library.ids[(part - 1) * ENTRIES_A_PART : part * ENTRIES_A_PART]
-    whole = {
-        each.id: reading_form(each.edition(context.lang), each.validity, context.t).rstrip()
-        for each in map(library.entries.__getitem__, ids)
-    }
-    fence = derived_fence("\n".join(whole.values()))
-    told = context.t("llms.fence", opening=f"<entry {fence.mark} …>", closing=fence.closing)
-    parts = [f"# {context.t('site.name')}\n\n> {context.t('llms.summary')}\n\n{told}"]
-    for entry_id, text in whole.items():
-        address = context.urls.absolute(context.urls.entry(context.lang, entry_id))
-        parts.append(fence.around(f"{entry_id} {address}", text))
+    library, urls, lang, t = context.library, context.urls.external, context.lang, context.t
+    texts: dict[str, str] = {}
+    for entry_id in library.ids[(part - 1) * ENTRIES_A_PART : part * ENTRIES_A_PART]:
+        entry = library.entries[entry_id]
+        texts[entry_id] = reading_form(entry.edition(lang), entry.validity, t).rstrip()
+    fence = derived_fence("\n".join(texts.values()))
+    note = t("llms.fence", opening=f"<entry {fence.mark} …>", closing=fence.closing)
+    parts = [f"# {t('site.name')}\n\n> {t('llms.summary')}\n\n{note}"]
+    parts += [
+        fence.around(f"{entry_id} {urls.entry(lang, entry_id)}", text) for entry_id, text in texts.items()
+    ]
     if part < page_count(len(library), ENTRIES_A_PART):
-        following = context.urls.absolute(context.urls.llms_full(context.lang, part + 1))
-        parts.append(context.t("llms.next", url=following))
+        parts.append(t("llms.next", url=urls.llms_full(lang, part + 1)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -178,21 +185,8 @@ def _line(context: PageContext, entry: Summary) -> str:
     framework = context.name_of("framework", entry.framework)
     applies_to = beside_framework(framework, edition.applies_to)
     title = re.sub(r"[\\\[\]]", r"\\\g<0>", " ".join(edition.title.split()))
-    address = context.urls.absolute(context.urls.entry_markdown(shown, entry.id))
+    address = context.urls.external.entry_markdown(shown, entry.id)
     notes = [applies_to] if applies_to else []
     notes += [] if shown is context.lang else [shown.own_name]
     note = "".join(context.t("list.parenthesis", text=text) for text in notes)
     return f"- [{title}]({address}): {context.t('list.join').join(tags)}{note}"
-
-
-def _addresses(context: PageContext) -> dict[str, str]:
-    urls, lang = context.urls, context.lang
-    paths = {
-        "mcp": urls.mcp(),
-        "page": urls.agents(lang),
-        "skill": urls.agents(lang, "SKILL.md"),
-        "search": urls.api_search(q="QUERY"),
-        "diagnose": urls.api_diagnose(),
-        "openapi": urls.openapi(),
-    }
-    return {name: urls.absolute(path) for name, path in paths.items()}

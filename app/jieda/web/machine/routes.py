@@ -1,4 +1,4 @@
-"""Routes for programs and operators. What depends on the generation only is built once per generation."""
+"""Routes for programs and operators. What depends only on the generation is built once for each."""
 
 from collections.abc import Callable
 
@@ -24,17 +24,17 @@ PLAIN, XML = "text/plain", "application/xml"
 def serve_text(
     make: Callable[..., str], media_type: str, *, per_part: int = 0, absolute: bool = False
 ) -> Handler:
-    """Create a handler for a text in the language of its address, or else of most entries.
+    """Create a handler for a text in the language of its address, or else in that of most entries.
 
-    `make` takes the context and, of a text in parts of `per_part` entries, the number of the part. `absolute`: the text
-    is useless without absolute addresses.
+    `make` takes the context and, for a text in parts of `per_part` entries, the number of the part. `absolute`: the
+    text is useless without absolute addresses.
     """
 
     async def handler(request: Request) -> Response:
         context = await text_context(request)
         if absolute and not context.urls.base_url:
             raise HTTPException(404)
-        part = (asked_part(request, page_count(len(context.library), per_part)),) if per_part else ()
+        part = (requested_part(request, page_count(len(context.library), per_part)),) if per_part else ()
         resource = await context.site.resources.get(
             context.generation,
             (make, context.lang, *part),
@@ -55,12 +55,12 @@ async def text_context(request: Request) -> PageContext:
     return PageContext(site, lang, Theme.SYSTEM, snapshot)
 
 
-def asked_part(request: Request, count: int) -> int:
-    """Return the part that the path or `part` asks for, from 1. Raises 404 where there are fewer."""
-    written = request.path_params.get("number") or request.query_params.get("part", "1")
-    if written not in map(str, range(1, count + 1)):
+def requested_part(request: Request, count: int) -> int:
+    """Return the requested part, from 1, which the path or `part` names. Raises 404 if there is no such part."""
+    number = request.path_params.get("number") or request.query_params.get("part", "1")
+    if number not in map(str, range(1, count + 1)):
         raise HTTPException(404)
-    return int(written)
+    return int(number)
 
 
 async def send_brand(request: Request) -> Response:
