@@ -53,13 +53,13 @@ class Settings:
     )
     shipped: bool = row(
         False,
-        "Serve the entries that come with Jieda as well, below those of the content directories; without any of these "
-        "they are served anyway.",
+        "Also serve the entries that come with Jieda; those of the content directories override them. Without content "
+        "directories, they are served anyway.",
     )
     data: Annotated[Path, AfterValidator(absolute)] = row(
         DATA,
-        "Directory of the index, for one server at a time; created if missing. By default, content other than the "
-        "shipped one has a folder of its own below this one.",
+        "Directory of the index, for one server at a time; created if missing. Unless it is set, content other than "
+        "the shipped entries gets a folder of its own in the default directory.",
     )
     base_url: Annotated[str, AfterValidator(scheme_and_host)] = row(
         "", "Scheme and host of absolute addresses; empty: an allowed or local Host header of the request."
@@ -80,7 +80,7 @@ class Settings:
             f"Proxies whose X-Forwarded-* headers are trusted, separated by commas; {NOBODY}: no proxy's.",
         )
     )
-    reload_token: str = row("", "Secret for POST /api/v1/reload; empty: refused to everybody.")
+    reload_token: str = row("", "Secret for POST /api/v1/reload; empty: nobody may reload.")
     metrics: Annotated[tuple[str, ...], parsed_by(split_proxies), AfterValidator(check_networks)] = row(
         ("127.0.0.0/8", "::1"),
         f"Who may read /metrics: addresses and networks, or * for anybody; {NOBODY}: nobody.",
@@ -141,12 +141,12 @@ class Settings:
     reload_content: bool = row(False, "Watch the content and serve its changes.")
     watch: Literal["auto", "events", "poll"] = row(
         "auto",
-        "How changes are noticed: auto uses events of the system and looks now and then; events uses only these, "
-        "poll only looks (for network volumes).",
+        "How changes are noticed: events uses system events, poll only polls (for network volumes), auto uses events "
+        "and polls now and then.",
     )
     semantic: bool = row(
         True,
-        "Also find what says the same in other words or in the other language; 0: match words only.",
+        "Also search by meaning, to find other words and the other language; 0: match words only.",
     )
     embeddings_url: Annotated[
         str,
@@ -210,7 +210,8 @@ class Settings:
     opensearch_prefix: Annotated[
         str,
         matching(
-            r"[a-z][a-z0-9_-]{0,60}", "must be a small letter, then at most 60 small letters, digits, - or _"
+            r"[a-z][a-z0-9_-]{0,60}",
+            "must be a lowercase letter, then at most 60 lowercase letters, digits, - or _",
         ),
     ] = row("jieda", "Prefix of the names of its indexes in the cluster.")
     opensearch_shards: int = row(1, "Shards of an index in the cluster.", 1, 100)

@@ -154,7 +154,7 @@ def parts_of(line: str, grammar: Grammar = SIGNATURES) -> Sequence[Part]:
     for left, right in pairwise(parts):
         if left.placeholder in grammar.open and right.placeholder in grammar.open:
             both = f"{{{left.placeholder}}}{{{right.placeholder}}}"
-            raise SignatureSyntaxError(f"{both}: nothing tells where one ends and the other starts")
+            raise SignatureSyntaxError(f"{both}: it is unclear where one ends and the other starts")
     return parts if grammar.whole else _trimmed(parts)
 
 

@@ -105,11 +105,11 @@ BROKEN = {
     "text before the first section": ({A_EN: error("Hello.\n\n" + FIX)}, "section: the body must start"),
     "skeleton put to use": (
         {A_EN: error("## Fix\n\nTODO: what to change.\n")},
-        "en/roll/a.md:12: unfinished: has text of the skeleton, and there is no other",
+        "en/roll/a.md:12: unfinished: has only the skeleton's text",
     ),
     "skeleton put to use in part": (
         {A_EN: error("## Fix\n\nTurn it.\n\nTODO: how far.\n")},
-        "en/roll/a.md:15: unfinished: has text of the skeleton: write it",
+        "en/roll/a.md:15: unfinished: still has the skeleton's text: write it",
     ),
     "boxes to tick": (
         {A_EN: error(FIX + "\n- [ ] turn it\n")},
@@ -137,7 +137,7 @@ BROKEN = {
     ),
     "Chinese skeleton put to use": (
         {A_ZH: error("## 解决办法\n\n待填：先写命令。\n", "月")},
-        "unfinished: has text of the skeleton",
+        "unfinished: has only the skeleton's text",
     ),
     "H1": ({A_EN: error(FIX + "\n# Big\n")}, "section: # Big: the title is the H1"),
     "error without fix": ({A_EN: error("## Cause\n\n`x`\n")}, "kind: an error entry needs the section `fix`"),
@@ -506,7 +506,10 @@ def test_a_broken_file_beside_the_entries_is_told_in_the_language_asked_for(
 
 
 def test_a_folder_without_a_taxonomy_is_told_what_makes_one(tmp_path: Path) -> None:
-    for lang, told in (("en", "is missing, as all is; if"), ("zh", "没有这个文件，目录是空的；")):
+    for lang, told in (
+        ("en", "is missing, and the directory is empty; if"),
+        ("zh", "没有这个文件，目录是空的；"),
+    ):
         assert told in jieda("check", "--lang", lang, "--content", tmp_path).stderr
     (tmp_path / "README.md").touch()
     for lang, told in (

@@ -403,7 +403,8 @@ def test_a_broken_shared_file_says_where_and_why(
 
 def test_without_any_taxonomy_nothing_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(
-        ContentError, match=r"taxonomy\.yaml:1: is missing, as all is; if no volume should be "
+        ContentError,
+        match=r"taxonomy\.yaml:1: is missing, and the directory is empty; if no volume should be ",
     ):
         load_checked(tmp_path)
     (tmp_path / "README.md").touch()
@@ -421,7 +422,7 @@ def test_a_taxonomy_that_leads_out_of_the_directory_is_told_from_a_missing_one(t
 
 def test_the_folder_around_the_content_is_told_from_it(tmp_path: Path) -> None:
     content = write(tmp_path / "content", {})
-    with pytest.raises(ContentError, match=rf"is missing; is {re.escape(str(content))} meant"):
+    with pytest.raises(ContentError, match=rf"is missing, but {re.escape(str(content))} has one"):
         load_checked(tmp_path)
 
 

@@ -76,15 +76,15 @@ def test_a_prefix_of_many_placeholders_is_no_bomb(piece: str, times: int) -> Non
         (
             FAILURES,
             "prefixes:\n  - {name: x, lines: ['{any}{word} |'], examples: [x]}",
-            ":2: `lines` {any}{word}: nothing",
+            ":2: `lines` {any}{word}: it is unclear",
         ),
         (FAILURES, "repeats: ['[{any}x]']", ":1: `repeats` {any} is not one of {int};"),
         (FAILURES, "levels: []\nremote: ['f{']", ":2: `remote` has a lone {;"),
-        (PROGRAMS, "standard:\n  - 'a**b'", ":2: `standard` {any}{any}: nothing tells"),
+        (PROGRAMS, "standard:\n  - 'a**b'", ":2: `standard` {any}{any}: it is unclear"),
         (
             PROGRAMS,
             "programs:\n  x: {role: other, folders: ['a**b']}",
-            ":2: `folders` {any}{any}: nothing tells",
+            ":2: `folders` {any}{any}: it is unclear",
         ),
     ],
 )

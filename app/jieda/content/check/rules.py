@@ -67,7 +67,7 @@ def unfinished(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
     """Placeholders of a skeleton, unless the doubts of a draft name what is left to do."""
     if not (file.front.draft and file.front.doubts):
         for line in file.unfinished:
-            yield line, "has text of the skeleton: write it"
+            yield line, "still has the skeleton's text: write it"
 
 
 def odd_headings(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
@@ -147,7 +147,7 @@ def unsynced_twins(editions: Editions) -> Iterator[RuleFinding]:
         elif file.front.synced_with and not has_twin:
             message = (
                 f"`synced_with` refers to a twin, but there is no {file.lang.other}/{file.id}.md: "
-                "bring it back, or take the field out"
+                "restore it, or remove the field"
             )
             yield RuleFinding(file.where, line, message)
 

@@ -262,7 +262,7 @@ def signature(node: Node, report: Report) -> Signature:
     lines = tuple(dict.fromkeys(values["all"]))
     shapes = tuple(values.get("shapes", {}).items())
     if shapes and not any(line.count("{shape}") >= PAIR for line in lines):
-        raise YamlError(node.line, "`shapes` compares two {shape} of one line of `all`; there is none")
+        raise YamlError(node.line, "`shapes` compares two {shape} of one line of `all`; no line has two")
     some, near, unless = values.get("any", ()), int(values.get("near", 0)), values.get("unless", ())
     return _require_specific(node, Signature(lines, some, "confidence" in values, near, shapes, unless))
 

@@ -147,9 +147,11 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         inside = root / "content"
         told = [each.message for each in list_directory(root, frozenset()).problems if each.path == TAXONOMY]
         if (inside / TAXONOMY).is_file():
-            told.append(f"is missing; is {inside} meant, which has one?")
+            told.append(f"is missing, but {inside} has one: is that meant?")
         elif not any(root.glob("*")):
-            told.append("is missing, as all is; if no volume should be mounted here, `jieda init` makes one")
+            told.append(
+                "is missing, and the directory is empty; if no volume should be mounted here, `jieda init` makes one"
+            )
         raise ContentError(root / TAXONOMY, 1, [*told, "is missing; `jieda init` makes one"][0])
     groups = tuple(dict.fromkeys(group for each in given[GLOSSARY] for group in read_glossary(*each)))
     lines = (line for each in given["dictionary.txt"] for line in read_dictionary(*each))

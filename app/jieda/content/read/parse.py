@@ -47,9 +47,7 @@ LIST_MARK = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 HAN_PER_WORD = 2
 """A Chinese word has about two characters."""
 
-ONLY_SKELETON = (
-    "has text of the skeleton, and there is no other: write it, or keep the file a draft (`draft: true`)"
-)
+ONLY_SKELETON = "has only the skeleton's text: write it, or keep the file a draft (`draft: true`)"
 
 FEWEST_LETTERS = 8
 """Minimum of letters outside links: with fewer, the fix is only a link."""

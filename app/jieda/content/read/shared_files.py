@@ -175,7 +175,7 @@ def unknown_topics(stages: Iterable[Stage], taxonomy: Taxonomy) -> Iterator[str]
     """Yield a message for each topic of a stage that the taxonomy lacks."""
     for topic in dict.fromkeys(topic for stage in stages for topic in stage.topics):
         if topic not in taxonomy.topic:
-            yield f"`stages`: {topic!r} is not a topic; there are {', '.join(taxonomy.topic)}"
+            yield f"`stages`: {topic!r} is not a topic; the topics are {', '.join(taxonomy.topic)}"
 
 
 def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:

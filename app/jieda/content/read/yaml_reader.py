@@ -104,7 +104,7 @@ def read_items(text: str) -> Items:
     if isinstance(node, Fields) and not node.values:
         return Items((), node.line)
     if not isinstance(node, Items):
-        raise YamlError(node.line, "must be a list, each item behind `- `")
+        raise YamlError(node.line, "must be a list, with `- ` before each item")
     return node
 
 
