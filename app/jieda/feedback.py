@@ -131,7 +131,7 @@ class GapOutcome(StrEnum):
 
 
 class TriedOutcome(StrEnum):
-    """How an entry worked out, according to somebody who tried it."""
+    """What came of an entry, as whoever tried it says."""
 
     SOLVED = "solved"
     FAILED = "did_not_work"

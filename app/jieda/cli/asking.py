@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
-    """Create the option `--lang`; `default` names whose language is the default, `of` what the option applies to. It is
-    None if the default is not the terminal's and none is given."""
+    """Create the option `--lang`. `default` names whose language is the default, `of` what the option applies to.
+    Without a value, it is None unless the default is the terminal's language."""
 
-    def parse(_context: click.Context, _option: click.Parameter, given: str | None) -> Language | None:
-        if given:
-            return Language(given)
+    def parse(_context: click.Context, _option: click.Parameter, value: str | None) -> Language | None:
+        if value:
+            return Language(value)
         return terminal_language() if default == "terminal" else None
 
     return click.option(
@@ -36,28 +36,28 @@ def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
 
 
 def terminal_language() -> Language:
-    """Return Chinese where the environment says so, otherwise English."""
-    told = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return Language.ZH if told.lower().startswith("zh") else Language.EN
+    """Return Chinese if the environment says so, otherwise English."""
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return Language.ZH if locale.lower().startswith("zh") else Language.EN
 
 
 def client_of(url: str, directories: tuple[Path, ...]) -> Client:
-    """Return a client of the server at `url`, or of the local content where that is empty. Raises JiedaError."""
+    """Return a client of the server at `url` or, if that is empty, of the local content. Raises JiedaError."""
     return Remote.at(url) if url else local_client(directories)
 
 
-def local_client(directories: tuple[Path, ...], **given: str) -> Local:
+def local_client(directories: tuple[Path, ...], **options: str) -> Local:
     """Return a client of these or the configured directories, open while the command runs. Raises JiedaError."""
-    client = api.local_client(Settings.load(os.environ, content=directories, **given))
+    client = api.local_client(Settings.load(os.environ, content=directories, **options))
     if command := click.get_current_context(silent=True):
         command.call_on_close(client.service.knowledge.stop)
     return client
 
 
-def ask(question: Coroutine[Any, Any, T]) -> T:
+def ask(query: Coroutine[Any, Any, T]) -> T:
     """Return the result of a query. Raises click.UsageError for an unknown tag or invalid version, and JiedaError."""
     try:
-        return asyncio.run(question)
+        return asyncio.run(query)
     except UnknownTag as error:
         facet, value, known = (error.arguments[name] for name in ("facet", "value", "known"))
         raise click.UsageError(

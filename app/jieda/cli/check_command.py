@@ -90,9 +90,9 @@ def run_check(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
 
 @contextmanager
 def trial_answers(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
-    """Yield functions that search and diagnose the content, using an index in a temporary directory.
+    """Yield functions that search and diagnose the content, with an index in a temporary directory.
 
-    Raises ContentError as `check_content` does, JiedaError where nothing can be written there.
+    Raises ContentError as `check_content` does, and JiedaError if nothing can be written there.
     """
     with TemporaryDirectory(prefix="jieda-") as data:
         knowledge = Knowledge(Settings.load(os.environ, content=directories, data=data))
@@ -100,8 +100,8 @@ def trial_answers(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
         snapshot = knowledge.snapshot
 
         def diagnosed(log: str, framework: str) -> dict[str, bool]:
-            found = judge(snapshot, SearchRequest(log, frameworks=(framework,) if framework else ()))
-            return {match.entry.id: match.confidence is Confidence.EXACT for match in found.matches}
+            verdict = judge(snapshot, SearchRequest(log, frameworks=(framework,) if framework else ()))
+            return {match.entry.id: match.confidence is Confidence.EXACT for match in verdict.matches}
 
         def answered(text: str, lang: Language) -> list[str]:
             return [match.entry.id for match in judge(snapshot, SearchRequest(text, lang)).matches]
@@ -150,7 +150,7 @@ class _ReportText:
         return problem_text(problem.message, self.lang, "terminal")
 
     def summary(self, revision: str, older: int) -> str:
-        """Return what was found in one line; `older` problems from before `revision` were left out."""
+        """Return the result in one line, from which `older` problems, those from before `revision`, are left out."""
         report, wrong = self.report, self.report.wrong
         found = self.t("check.none")
         if wrong:
@@ -181,10 +181,10 @@ class _ReportText:
         }
 
     def _problem(self, problem: Problem, directories: tuple[Path, ...], severity: str) -> dict[str, Any]:
-        holders = [each for each in directories if os.path.lexists(each / problem.path)]
+        existing = [each for each in directories if os.path.lexists(each / problem.path)]
         return {
             "file": problem.path,
-            "path": str((holders or directories)[-1] / problem.path),
+            "path": str((existing or directories)[-1] / problem.path),
             "line": problem.line,
             "severity": severity,
             "rule": problem.rule,

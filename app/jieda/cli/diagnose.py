@@ -29,12 +29,12 @@ SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
 
 @dataclass(frozen=True, slots=True)
 class DiagnoseOptions:
-    """Options of the command; `where` is the name of the log."""
+    """Options of the command; `log_name` is the name of the log in annotations."""
 
     lang: Language
     framework: str
     form: str
-    where: str
+    log_name: str
     explain: bool
 
 
@@ -75,8 +75,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     """
     if explain and (form != "text" or url):
         raise click.UsageError("--explain cannot be combined with --format or --url")
-    where = name or ("" if str(file) == "-" else str(file))
-    options = DiagnoseOptions(lang, framework, form, where, explain)
+    log_name = name or ("" if str(file) == "-" else str(file))
+    options = DiagnoseOptions(lang, framework, form, log_name, explain)
     client = client_of(url, directories)
     if isinstance(client, Remote):
         log = read_log(file, SEARCHED)
@@ -101,12 +101,12 @@ def read_chunks(file: Path) -> Iterator[bytes]:
         click.echo("Paste the log, then press Ctrl-D.", err=True)
     try:
         with click.open_file(str(file), "rb") as opened:
-            rewrite = None
+            to_utf8 = None
             for chunk in iter(partial(opened.read, CHUNK), b""):
-                if rewrite is None:
+                if to_utf8 is None:
                     _refuse_unreadable(chunk)
-                    rewrite = Utf8Writer()
-                yield rewrite(chunk)
+                    to_utf8 = Utf8Writer()
+                yield to_utf8(chunk)
     except OSError as error:
         raise _Unreadable(str(file), error.strerror or str(error)) from error
 
@@ -116,8 +116,8 @@ class _Unreadable(click.FileError):
 
 
 def read_log(file: Path, limit: int) -> bytes:
-    """Return the last `limit` bytes of the log, from the start of a line: a log can be endless, and the error is at its
-    end. Raises click.FileError, click.UsageError."""
+    """Return the last `limit` bytes of the log, from the start of a line: a log can be endless, and its end has
+    the error. Raises click.FileError, click.UsageError."""
     tail = Tail(limit)
     for chunk in read_chunks(file):
         tail.add(chunk)
@@ -131,7 +131,7 @@ def read_log(file: Path, limit: int) -> bytes:
 
 
 def _refuse_unreadable(beginning: bytes) -> None:
-    """Raise click.UsageError for binary or compressed input, which would otherwise look like an unknown log."""
+    """Raise click.UsageError for binary or compressed input, which would look like a log that no entry explains."""
     if unpacker := unpacker_of(beginning):
         raise click.UsageError(f"the log is compressed; unpack it first: {unpacker} FILE | jieda diagnose")
     if is_binary(beginning):
@@ -144,16 +144,17 @@ def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[s
         log.feed(chunk)
     _refuse_empty(log.size)
     found = ask(diagnose_log(client.service, log.extract(), options.lang, options.framework))
-    t, shaper = client.shapers.translator(options.lang), client.shapers.of(found.snapshot, options.lang)
+    t, diagnosis = client.shapers.translator(options.lang), found.diagnosis
+    shaper = client.shapers.of(found.snapshot, options.lang)
     if options.form in FORMS:
-        answer = FORMS[options.form](shaper.diagnosis(found.diagnosis), t, options.where)
+        answer = FORMS[options.form](shaper.diagnosis(diagnosis), t, options.log_name)
     elif options.form == "json":
-        answer = shaper.diagnosis(found.diagnosis).model_dump_json(indent=2)
+        answer = shaper.diagnosis(diagnosis).model_dump_json(indent=2)
     elif options.explain:
-        answer = as_evidence(found.diagnosis, t)
+        answer = as_evidence(diagnosis, t)
     else:
-        answer = as_text(found.diagnosis, t, lambda _: "", COLORS if uses_color() else PLAIN)
-    return answer, found.diagnosis.confidence or NONE
+        answer = as_text(diagnosis, t, lambda _: "", COLORS if uses_color() else PLAIN)
+    return answer, diagnosis.confidence or NONE
 
 
 def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[str, str]:
@@ -162,7 +163,7 @@ def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[s
         found = ask(server.diagnose(text, options.lang, options.framework))
         t = Translations.load().translator(options.lang)
         confidence = found.matches[0].confidence.value if found.matches else ""
-        return FORMS[options.form](found, t, options.where), confidence
+        return FORMS[options.form](found, t, options.log_name), confidence
     as_json = options.form == "json"
     url = server.urls.api_diagnose(text=not as_json, lang=options.lang.value, framework=options.framework)
     answer, headers = server.fetch(url, log)
@@ -170,6 +171,6 @@ def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[s
 
 
 def _color(text: str) -> str:
-    """Color the headings of a plain answer like `as_text`."""
+    """Color the headings of a plain answer as `as_text` does."""
     heading = re.compile(r"^(\d+\. .*)  \[([^\]]*)\]$", re.MULTILINE)
     return heading.sub(rf"{COLORS.strong}\1{COLORS.off}  [{COLORS.sure}\2{COLORS.off}]", text)

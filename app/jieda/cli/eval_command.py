@@ -43,24 +43,23 @@ def command(
     Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis. The last
     table says how often each grade of sureness was right.
     """
-    judged = [one for file in files for one in read_judged(file)]
+    queries = [query for file in files for query in read_judged(file)]
     if hidden := bool(hide_lang):
-        judged = [one for one in judged if one.lang != "mixed"]
+        queries = [query for query in queries if query.lang != "mixed"]
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
         settings = Settings.load(os.environ)
         analyzers = Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, Path(folder)))
         bench = Bench(content_directories(directories), Path(folder), analyzers)
-        judged = [bench.resolve(one) for one in judged]
-        searched = [
-            bench.search(one, hidden=hidden) for one in judged if one.kind in {*SEARCHED_KINDS, NEGATIVE}
-        ]
-        report = full_report(searched, [] if hidden else [*map(bench.diagnose, judged)])
+        queries = list(map(bench.resolve, queries))
+        to_search = [query for query in queries if query.kind in {*SEARCHED_KINDS, NEGATIVE}]
+        searched = [bench.search(query, hidden=hidden) for query in to_search]
+        report = full_report(searched, [] if hidden else list(map(bench.diagnose, queries)))
         if as_json:
             print_json(report)
         else:
             click.echo("\n".join(_table(report)))
         if failures:
-            ranked = [one for one in searched if one.judged.kind != NEGATIVE]
+            ranked = [result for result in searched if result.judged.kind != NEGATIVE]
             click.echo("\n".join(bench.misses(ranked, hidden=hidden)))
 
 

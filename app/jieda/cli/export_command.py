@@ -15,10 +15,10 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
 
 MARK = "search.json"
-"""A file that every export contains, with these keys among others."""
+"""A file in every export, which has these keys among others."""
 MARK_KEYS = {"entries", "terms", "members"}
 ASIDE = ".export-"
-"""Start of the name of the folder in which an export is written; one that was killed leaves it, the next removes it."""
+"""Prefix of the folder that an export is written to; one that was killed leaves it behind, the next one removes it."""
 
 
 @click.command("export")
@@ -35,8 +35,14 @@ def command(
     """
     if not _is_free(directory) and not _is_export(directory):
         raise click.UsageError(f"{directory} holds something else; name an empty folder or a new one")
-    given = {"base_url": base_url, "root_path": root_path, "workbench": "0", "gaps": "0", "allowed_hosts": ""}
-    settings = Settings.load(os.environ, content=directories, **given)
+    options = {
+        "base_url": base_url,
+        "root_path": root_path,
+        "workbench": "0",
+        "gaps": "0",
+        "allowed_hosts": "",
+    }
+    settings = Settings.load(os.environ, content=directories, **options)
     knowledge = Knowledge(settings)
     knowledge.open()
     with writing():
@@ -45,7 +51,7 @@ def command(
             new, old = Path(folder) / "new", Path(folder) / "old"
             count = asyncio.run(_write(create_app(settings, knowledge), new))
             old.mkdir()
-            # Not the directory itself, which may be a mount point, a link or where somebody stands.
+            # Not the directory itself, which may be a mount point, a link or a shell's current directory.
             for source, target in ((directory, old), (new, directory)):
                 for each in [*source.iterdir()]:
                     if each != Path(folder):

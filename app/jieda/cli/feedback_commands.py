@@ -54,7 +54,7 @@ def gaps(days: int, limit: int, as_json: bool, forget: bool, directories: tuple[
         print_json(_as_data(found, str(settings.data), limit))
     else:
         click.echo(_as_text(found, limit))
-    # The server may be configured differently, so this only states the local setting.
+    # A server may be configured differently: this states only the local setting.
     click.echo(f"{settings.data}: {OFF if not settings.gaps else 'gaps are kept.'}", err=True)
     return 0 if found.gaps else 1
 
@@ -125,9 +125,9 @@ def _table(found: Maintenance, limit: int) -> str:
     rows = [f"{'times':>7}  {'last':10}  {'en':>5} {'zh':>5}  asked in  question"]
     for each in found.gaps[:limit]:
         # The type of the root error, and the words.
-        asked = ": ".join(filter(None, (each.kind.partition(" ")[0], each.text)))
+        question = ": ".join(filter(None, (each.kind.partition(" ")[0], each.text)))
         langs = " ".join(f"{each.langs.get(lang, 0):5}" for lang in Language)
-        rows.append(f"{each.count:7}  {each.last}  {langs}  {each.source:8}  {asked[:WIDTH]}")
+        rows.append(f"{each.count:7}  {each.last}  {langs}  {each.source:8}  {question[:WIDTH]}")
     if len(found.gaps) > limit:
         rows.append(f"  … and {len(found.gaps) - limit} more")
     return "\n".join([head, *rows])

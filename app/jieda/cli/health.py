@@ -1,7 +1,7 @@
 """`jieda health`: health check for containers without curl.
 
-A separate program with few imports, as it runs every few seconds for years. It asks its own server for a short answer,
-so it speaks just enough HTTP itself.
+A separate program with few imports, as it runs every few seconds for years. It needs one short answer, so it speaks
+just enough HTTP itself.
 """
 
 import os
@@ -22,17 +22,17 @@ JIEDA_HOST and JIEDA_PORT set."""
 
 
 def main() -> None:
-    """Exit with 0, with 1, or with 2 where the server cannot be queried."""
-    given = sys.argv[1:]
-    if len(given) == 1 and given[0].startswith("--url="):
-        given = given[0].split("=", 1)
-    if given in (["--help"], ["-h"]):
+    """Exit with 0, with 1, or with 2 for wrong options or settings."""
+    arguments = sys.argv[1:]
+    if len(arguments) == 1 and arguments[0].startswith("--url="):
+        arguments = arguments[0].split("=", 1)
+    if arguments in (["--help"], ["-h"]):
         print(USAGE)
         return
-    if given and (len(given) != 2 or given[0] != "--url"):
+    if arguments and (len(arguments) != 2 or arguments[0] != "--url"):
         refuse(USAGE)
     try:
-        base = server_address(given[1] if given else configured_address())
+        base = server_address(arguments[1] if arguments else configured_address())
     except ValueError as error:
         refuse(str(error))
     try:
@@ -45,15 +45,14 @@ def main() -> None:
 
 
 def ask(base: str) -> tuple[str, str]:
-    """Return status and text of the readiness check at `base`. Raises OSError; ValueError for a malformed response."""
+    """Return status and text of the readiness check at `base`. Raises OSError, or ValueError if it is malformed."""
     parts = urlsplit(base)
-    path = f"{parts.path}/readyz"
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
     with socket.create_connection((parts.hostname or "", port), SECONDS) as plain:
-        secure = parts.scheme == "https"
         context = ssl.create_default_context() if secure else None
         connection = context.wrap_socket(plain, server_hostname=parts.hostname) if context else plain
-        request = f"GET {path} HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n"
+        request = f"GET {parts.path}/readyz HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n"
         connection.sendall(request.encode("ascii", "replace"))
         answer = b""
         while len(answer) < MOST_BYTES and (received := connection.recv(MOST_BYTES)):
@@ -67,13 +66,10 @@ def ask(base: str) -> tuple[str, str]:
 
 def configured_address() -> str:
     """Return the local address of a server with the settings of this environment."""
-    host, port = (
-        read_variable(os.environ, HOST_VARIABLE, HOST),
-        read_variable(os.environ, PORT_VARIABLE, PORT),
-    )
+    port = read_variable(os.environ, PORT_VARIABLE, PORT)
     if not port.isdecimal():
         refuse(f"{PORT_VARIABLE} must be a number; it is {port!r}")
-    return own_address(host, port)
+    return own_address(read_variable(os.environ, HOST_VARIABLE, HOST), port)
 
 
 def refuse(message: str) -> NoReturn:

@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 MAX_TITLE = 60
 MOST_LEFT_OUT = 5
-"""Maximum of sections of a page that are named as left out; `--json` names all."""
+"""Sections per page that are named as left out; `--json` names all."""
 
 ROWS = {Language.EN: "{:<10} {:<8} {:>6}  {}", Language.ZH: "{:<8} {:<6} {:>4}  {}"}
-"""Status, kind, doubts and entry of a question: a Chinese character is as wide as two letters."""
+"""Status, kind, doubts and entry of a question. A Chinese character is as wide as two letters."""
 
 PAGE = click.Path(exists=True, path_type=Path)
 
@@ -104,7 +104,7 @@ def report_translator(lang: Language) -> Callable[..., str]:
 
 
 class ProgressBar:
-    """A progress bar for the first long run (pages or threads), then for the second (entries)."""
+    """A progress bar for the first long step (pages or threads), then for the second (entries)."""
 
     def __init__(self, lang: Language, first: str = "pages") -> None:
         t = report_translator(lang)
@@ -118,22 +118,19 @@ class ProgressBar:
 def import_pages(
     request: ImportRequest, lang: Language, *, dry_run: bool = False, as_json: bool = False
 ) -> int:
-    """Import pages and report it; return 0 if all named pages have questions, else 1. Raises JiedaError."""
+    """Import pages and print a report; return 0 if all named pages have questions, else 1. Raises JiedaError."""
     found = plan_import(request, ProgressBar(lang))
     with writing():
         written = [] if dry_run else [str(path) for path in found.write(request.directories[-1])]
     if as_json:
-        rows = [_row_data(row) for row in found.rows]
         left_out = [
-            {"page": page} | asdict(each) for page, sections in found.left_out.items() for each in sections
+            {"page": page} | asdict(section)
+            for page, sections in found.left_out.items()
+            for section in sections
         ]
-        rest = {
-            "left_out": left_out,
-            "passed_over": found.passed_over,
-            "empty": found.empty,
-            "written": written,
-        }
-        print_json({"entries": rows} | rest)
+        data: dict[str, Any] = {"entries": list(map(_row_data, found.rows)), "left_out": left_out}
+        data |= {"passed_over": found.passed_over, "empty": found.empty, "written": written}
+        print_json(data)
     else:
         for line in (*_page_lines(found, lang), *written):
             click.echo(line)
@@ -170,8 +167,8 @@ def _left_out_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
             titles = [cut(each.title, MAX_TITLE) for each in sections if each.outside == (why == "outside")]
             more = f" … ({len(titles)})" if len(titles) > MOST_LEFT_OUT else ""
             if titles:
-                named = " · ".join(titles[:MOST_LEFT_OUT]) + more
-                yield report_translator(lang)(f"pages.{why}", page=page, titles=named)
+                text = " · ".join(titles[:MOST_LEFT_OUT]) + more
+                yield report_translator(lang)(f"pages.{why}", page=page, titles=text)
 
 
 def _page_summary(found: ImportPlan, lang: Language) -> str:
@@ -219,7 +216,7 @@ def _row_data(row: PlanRow) -> dict[str, Any]:
 def import_threads(  # noqa: PLR0913 - one parameter for each option
     file: Path, framework: str, directories: tuple[Path, ...], lang: Language, *, dry_run: bool, as_json: bool
 ) -> int:
-    """Import threads, report it, and return the exit code: 0 if there were threads, else 1. Raises JiedaError."""
+    """Import threads and print a report; return 0 if there were any threads, else 1. Raises JiedaError."""
     progress = ProgressBar(lang, "threads")
     threads = read_threads(file)
     snapshot = local_client(directories).service.current()

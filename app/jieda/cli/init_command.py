@@ -1,4 +1,4 @@
-"""`jieda init`: creates a site of your own, with one entry that its sample logs find."""
+"""`jieda init`: creates a site of your own, with one entry and sample logs that it explains."""
 
 import json
 import re
@@ -42,12 +42,12 @@ AROUND = {
 }
 """Files beside the content, for serving and checking it."""
 IN_BOTH = re.compile(r"\{en: (?P<en>\"[^\"]*\"|[^,{}]+), zh: (?P<zh>\"[^\"]*\"|[^,{}]+)\}")
-"""A text in both languages, of which a site in one language gets one."""
+"""A text in both languages, of which a site in one language keeps one."""
 
 
 @click.command("init")
 @click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--name", help="Name of the site.  [default: made from the field]")
+@click.option("--name", help="Name of the site.  [default: templates from the field]")
 @click.option("--field", help="What its entries are about, such as PostgreSQL.  [default: Our service]")
 @click.option(
     "--lang",
@@ -113,17 +113,19 @@ def _files(names: dict[Language, str], fields: dict[Language, str], folder: str)
             "about": filled(ABOUT[lang], {"field": fields[lang]}),
         }
         values |= {f"{key}_{lang}": json.dumps(text, ensure_ascii=False) for key, text in quoted.items()}
-    made = {"content/taxonomy.yaml": START / "taxonomy.yaml"}
-    made |= {f"content/{lang}/{folder}/{ENTRY}.md": START / f"entry.{lang}.md" for lang in languages}
-    made |= {f"content/samples/{folder}/{ENTRY}/{log}": START / log for log in ("curl.log", "script.log")}
-    made |= {
+    templates = {"content/taxonomy.yaml": START / "taxonomy.yaml"}
+    templates |= {f"content/{lang}/{folder}/{ENTRY}.md": START / f"entry.{lang}.md" for lang in languages}
+    templates |= {
+        f"content/samples/{folder}/{ENTRY}/{log}": START / log for log in ("curl.log", "script.log")
+    }
+    templates |= {
         READMES[lang] if len(languages) > 1 else "README.md": START / READMES[lang] for lang in languages
     }
-    for path, template in (made | AROUND).items():
+    for path, template in (templates | AROUND).items():
         text = template.read_text(encoding="utf-8")
         if len(languages) == 1:
             text = IN_BOTH.sub(rf"\g<{languages[0]}>", text)
-        # nginx and workflows use variables of their own, which stay.
+        # nginx and workflows have variables of their own, which stay.
         yield path, Template(text).safe_substitute(values)
 
 

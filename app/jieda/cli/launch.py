@@ -1,7 +1,7 @@
-"""The `jieda` script: replaces itself with the program of a command without importing it.
+"""The `jieda` script: replaces itself with the program of a command, without importing it.
 
 Health checks run every few seconds for years, and `jieda check` should start fast; neither needs the server's modules.
-With the whole application imported, a health check would cost a second of CPU; alone it costs a tenth of that.
+If it imported the whole application, a health check would take a second of CPU time, ten times as much.
 """
 
 import os
@@ -38,22 +38,22 @@ PROGRAMS: dict[str, tuple[str, str]] = {
 """Module and description of each command; `jieda.cli.main` runs and lists them."""
 
 RUN = "import gc; gc.disable(); from jieda.cli.main import main; main(prog_name='jieda')"
-"""Not `-m`: the spawned workers of a server would first import that module, and stopping the server would have to wait.
-Modules are no garbage: `jieda.cli.main` begins to look for some once the command is imported."""
+"""Not `-m`, because spawned workers would first import that module, and stopping the server would have to wait. Modules
+are not garbage: `jieda.cli.main` enables the collector once the command is imported."""
 RUN_HEALTH = "from jieda.cli.health import main; main()"
 
 ENVIRONMENT = {
-    # Makes glibc return freed memory: one arena, low trim threshold. Otherwise the threads that keep building and
-    # opening generations would fragment one arena each.
+    # One arena and a low threshold make glibc return freed memory; threads that build and open generations would
+    # otherwise fragment an arena each.
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_TRIM_THRESHOLD_": "131072",
-    # With several threads BLAS waits for itself, and starting one for each core takes a process a tenth of a second.
+    # The threads of BLAS wait for one another, and starting one per core takes a tenth of a second.
     "OPENBLAS_NUM_THREADS": "1",
 }
-"""What a program is started with, unless the user says otherwise: libraries read these when they are loaded."""
+"""Variables that libraries read when they are loaded; the user's own values take precedence."""
 
 ALL = "jieda.cli.main"
-"""Lists the commands and prints the version; too cheap to start a second interpreter for."""
+"""Lists the commands and prints the version, which is not worth a second interpreter."""
 
 
 def main() -> None:
@@ -71,8 +71,8 @@ def main() -> None:
 
 
 def _open_standard_streams() -> None:
-    """Open those that the caller has closed (`<&-`): a program may ask each what it is, and the first files that it
-    opens must not take their numbers."""
+    """Open the standard streams that the caller has closed (`<&-`), so that no file that the program opens takes their
+    numbers."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)
     os.close(number)

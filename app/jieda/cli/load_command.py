@@ -45,14 +45,14 @@ def command(
     taxonomy = load_taxonomies(chosen).taxonomy
     with writing(), open_record(into, dry_run=dry_run) as record:
         loader = Loader(into, taxonomy, record, dry_run)
-        given = getattr(source, "name", "")
-        name = given if isinstance(given, str) and given not in {"", "<stdin>"} else "standard input"
+        path = getattr(source, "name", "")
+        name = path if isinstance(path, str) and path not in {"", "<stdin>"} else "standard input"
         counts = Counter(_print_events(loader.load(source), name))
-        against = loader.why_not_prune() if prune else ""
-        if prune and not against:
+        objection = loader.why_not_prune() if prune else ""
+        if prune and not objection:
             counts.update(_print_events(loader.prune(), ""))
-    if against:
-        click.echo(f"nothing was removed: {against}", err=True)
+    if objection:
+        click.echo(f"nothing was removed: {objection}", err=True)
     click.echo(_summary(counts, dry_run=dry_run), err=True)
     return 1 if counts[LoadOutcome.REFUSED] or not counts else 0
 
@@ -71,5 +71,5 @@ def _print_events(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcom
 def _summary(counts: Counter[LoadOutcome], *, dry_run: bool) -> str:
     if not counts:
         return "the input is empty: nothing was done"
-    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in LoadOutcome)
-    return f"{told}; nothing was written (--dry-run)" if dry_run else told
+    summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in LoadOutcome)
+    return f"{summary}; nothing was written (--dry-run)" if dry_run else summary

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 FIELDS = ("request_id", "client", "method", "path", "status", "bytes", "ms")
-"""Fields of an access log line beside its message."""
+"""Fields of an access log line besides its message."""
 
 
 class TextFormatter(logging.Formatter):
@@ -49,7 +49,7 @@ def log_config(log_format: str, level: str = "INFO") -> dict[str, Any]:
         "formatters": {"line": {"()": FORMATTERS[log_format]}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"level": level, "handlers": ["stderr"]},
-        # The MCP SDK logs each request, and errors with messages that may quote a pasted text. We log errors of tools.
-        # A command on a terminal adds its own progress handler.
+        # The MCP SDK logs requests, and errors that may quote a pasted text; we log errors of tools ourselves. On a
+        # terminal, a command adds its own progress handler.
         "loggers": {"mcp": {"level": "CRITICAL"}, "jieda.progress": {"handlers": []}},
     }

@@ -14,7 +14,7 @@ from jieda.errors import JiedaError
 from jieda.version import VERSION
 
 CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-"""What an output says that takes no more: a full disk, mostly."""
+"""Errors of an output that accepts no more, mostly on a full disk."""
 
 
 class _Failure(click.ClickException):
@@ -22,10 +22,10 @@ class _Failure(click.ClickException):
 
 
 class Commands(click.Group):
-    """The commands of `PROGRAMS`; it turns errors into messages."""
+    """The commands of `PROGRAMS`; turns errors into messages."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command and exit with the code that it returns, if any; a JiedaError becomes a message and code 2."""
+        """Run a command and exit with the code that it returns, if any. A JiedaError becomes a message and code 2."""
         if sys.stderr.isatty():
             progress.log.addHandler(logging.StreamHandler())
             progress.log.setLevel(logging.INFO)
@@ -53,7 +53,7 @@ class Commands(click.Group):
             return None
         found = vars(import_module(PROGRAMS[cmd_name][0])).values()
         if not gc.isenabled():
-            # What was imported stays: looking through it for garbage takes a command a quarter of its time.
+            # Imported modules stay: scanning them for garbage would take a quarter of a command's time.
             gc.freeze()
             gc.enable()
         return next(each for each in found if isinstance(each, click.Command) and each.name == cmd_name)

@@ -98,7 +98,7 @@ AGES: Mapping[str, int | None] = {
     "<= 365 days": 365,
     "older": None,
 }
-"""Age buckets, youngest first: name to maximum of days; None for no limit."""
+"""Age buckets, youngest first: their most days by name; None for no limit."""
 
 
 @click.command()
@@ -162,8 +162,8 @@ def _table(figures: Mapping[str, Any]) -> Iterator[str]:
         rows.append((name, *map(str, (*counts, group["samples"], *group["ages"].values()))))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        numbers_ = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join((row[0].ljust(widths[0]), *numbers_)).rstrip()
+        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join((row[0].ljust(widths[0]), *cells)).rstrip()
 
 
 @click.command()

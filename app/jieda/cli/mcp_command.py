@@ -23,9 +23,9 @@ EXTRA_MISSING = (
     " pip install 'mcp>=2.3', in a checkout: make install"
 )
 SESSION = "jieda.cli.mcp_session"
-"""Imported during the first responses: the import takes a second of CPU time."""
+"""Imported during the first responses, because that takes a second of CPU time."""
 SETTINGS, CONTENT = "jieda.settings", "jieda.content.read.gather"
-"""Imported for local content only: a server has its own name, and then nobody waits for the import."""
+"""Imported only for local content; a server knows its own name."""
 
 
 @click.command("mcp")

@@ -1,6 +1,6 @@
-"""`jieda run`: passes a command's output through, and diagnoses it where the command fails.
+"""`jieda run`: passes a command's output through, and diagnoses it if the command fails.
 
-This process stays small and only copies; the diagnosis runs in another process, started on failure.
+This process stays small and only copies; the diagnosis runs in another one, which is started on failure.
 """
 
 import contextlib
@@ -29,12 +29,12 @@ CHUNK = 1 << 18
 PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
 """Operation that enlarges a pipe; Linux only."""
 LOOK = 0.2
-"""Seconds between two checks whether the command has ended although another process holds its output open."""
+"""Seconds between checks whether the command has ended although another process holds its output open."""
 KEPT = 1 << 20
 """Bytes at the end of the output that are diagnosed."""
 FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
-"""Signals that a terminal sends to the command as well as to this process."""
+"""Signals that a terminal sends to both the command and this process."""
 NOT_EXECUTABLE, NOT_FOUND, SIGNALLED = 126, 127, 128
 """Exit codes of a shell: not executable, not found, and the offset added to a signal number."""
 NO_FAILURE = {0, SIGNALLED + signal.SIGINT, SIGNALLED + signal.SIGPIPE}
@@ -85,8 +85,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     code = run_and_copy(arguments, tail, copy)
     whole = log if log and copy and _close(copy) and Path(log).is_file() else None
     if code not in NO_FAILURE and tail.text().strip():
-        given = {"--format": form, "--name": log, "--lang": lang, "--framework": framework, "--url": url}
-        options = [text for name, value in given.items() if value for text in (name, value)]
+        values = {"--format": form, "--name": log, "--lang": lang, "--framework": framework, "--url": url}
+        options = [text for name, value in values.items() if value for text in (name, value)]
         options += [text for path in directories for text in ("--content", str(path))]
         answer = explain(None, [*options, "--", whole]) if whole else explain(tail.text(), options)
         _deliver(answer, report)
@@ -96,7 +96,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
 
 def _may_write(path: Path) -> bool:
-    """Whether a file may be written, which exists only if there is something to report."""
+    """Whether a file, which need not exist yet, may be written."""
     return os.access(path if path.exists() else path.parent, os.W_OK)
 
 
@@ -109,12 +109,12 @@ def _open_to_write(path: str) -> BinaryIO:
 
 
 def _say(message: str) -> None:
-    """Print a message; whether anybody can read it makes no difference to the command or its exit code."""
+    """Print a message. If nobody can read it, that does not affect the command or its exit code."""
     _write(2, os.fsencode(f"{message}\n"))
 
 
 def _close(copy: BinaryIO) -> bool:
-    """Close the log and return whether it has everything; some file systems say only now that they are full."""
+    """Close the log and return whether it is complete: some file systems report only now that they are full."""
     if copy.closed:
         return False
     try:
@@ -208,7 +208,7 @@ def _in_foreground() -> bool:
 
 
 def _copy(outputs: dict[int, int], process: subprocess.Popen[bytes]) -> Iterator[bytes]:
-    """Copy each output to ours, and yield it, until it is closed, or the command has ended and nothing is left."""
+    """Copy each output to ours, yielding chunks, until it is closed, or the command has ended and nothing is left."""
     with selectors.DefaultSelector() as selector:
         for source in outputs:
             selector.register(source, selectors.EVENT_READ)
@@ -244,11 +244,11 @@ def _read(source: int) -> bytes:
 
 
 def _write(target: int, chunk: bytes) -> OSError | None:
-    """Write a whole chunk; return the error of a target that takes no more, as where nobody reads or a disk is full."""
+    """Write a whole chunk; return the error of a target that accepts no more: nobody reads it, or a disk is full."""
     while chunk:
         try:
             chunk = chunk[os.write(target, chunk) :]
-        except BlockingIOError:  # whoever shares the target has made it so
+        except BlockingIOError:  # another process that shares the target made it non-blocking
             select.select([], [target], [])
         except OSError as error:
             return error
@@ -256,6 +256,6 @@ def _write(target: int, chunk: bytes) -> OSError | None:
 
 
 def explain(text: bytes | None, options: list[str]) -> bytes:
-    """Return what `jieda diagnose`, another process, says about the output, or about the file named in `options`."""
+    """Return what `jieda diagnose`, in a process of its own, says about a text or the file named in `options`."""
     command_line = [sys.executable, "-P", "-c", RUN, "diagnose", *options]
     return subprocess.run(command_line, input=text, stdout=subprocess.PIPE, check=False).stdout  # noqa: S603 - our own program

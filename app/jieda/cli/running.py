@@ -15,7 +15,7 @@ from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.places import CONTENT
 
-Given = TypeVar("Given")
+Value = TypeVar("Value")
 
 LANGUAGES = tuple(map(str, Language))
 
@@ -37,7 +37,7 @@ def print_json(data: object) -> None:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Turn an OSError inside into a JiedaError that names the file, where that is known."""
+    """Turn an OSError inside into a JiedaError that names the file, if known."""
     try:
         yield
     except OSError as error:
@@ -45,16 +45,16 @@ def writing() -> Iterator[None]:
         raise JiedaError(f"{what} cannot be written: {error.strerror}") from error
 
 
-def note_unused_content(ctx: click.Context, _: click.Parameter, given: Given) -> Given:
-    """Say so where nothing names the content of a folder in which `jieda init` made some, so that the shipped entries
-    are taken for it; to choose it by itself would make programs trust whatever folder they are started in."""
+def note_unused_content(ctx: click.Context, _: click.Parameter, value: Value) -> Value:
+    """Print a hint if the shipped entries are used in a folder with content from `jieda init`. That content is not used
+    by itself, or programs would trust whatever folder they are started in."""
     here = Path("content")
-    names_other = given or os.environ.get("JIEDA_CONTENT") or ctx.params.get("url")
-    if not names_other and (here / "taxonomy.yaml").is_file() and here.resolve() != CONTENT:
+    is_chosen = value or os.environ.get("JIEDA_CONTENT") or ctx.params.get("url")
+    if not is_chosen and (here / "taxonomy.yaml").is_file() and here.resolve() != CONTENT:
         click.echo(
             "The shipped entries are used; for the content in this folder: --content content", err=True
         )
-    return given
+    return value
 
 
 content_option = click.option(
@@ -67,10 +67,10 @@ content_option = click.option(
 )
 
 
-def _parse_url(_context: click.Context, _option: click.Parameter, given: str) -> str:
+def _parse_url(_context: click.Context, _option: click.Parameter, value: str) -> str:
     """Raises BadParameter before anything is asked or run."""
     try:
-        return server_address(given) if given else ""
+        return server_address(value) if value else ""
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 

@@ -92,23 +92,24 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
         applies_to = f"  {hit.applies_to}" if hit.applies_to else ""
         if hit.may_not_apply_to:
             applies_to += f"  ({t('diagnosis.may_not_apply', version=hit.may_not_apply_to)})"
-        # `echo` drops the codes where they would not be shown.
+        # `echo` drops the codes if they would not be shown.
         bold = MARKS.sub(lambda mark: BOLD[mark[1]], " ".join(hit.snippet.split()))
         snippet = "" if found.weak else f"\n   {unescape(bold)}"
         blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{_reasons(hit, t)}]{snippet}")
     return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
 
 
-def _judgement(said: schemas.ApiDiagnosis, listed: set[str], t: Callable[..., str]) -> Iterator[str]:
-    """Yield the diagnosis of an error message, except for matches in `listed`, which the search found."""
-    yield t("diagnosis.ask") if said.asks else t(f"diagnosis.verdict.{said.outcome}")
-    for match in (each for each in said.matches if each.id not in listed):
-        yield f"   {match.title}  {match.id} [{t(f'diagnosis.confidence.{match.confidence}')}]"
-    if said.elsewhere:
-        yield said.elsewhere
-    for near in said.near:
+def _judgement(judgement: schemas.ApiDiagnosis, hits: set[str], t: Callable[..., str]) -> Iterator[str]:
+    """Yield the diagnosis of an error message, without the matches whose ids are among `hits`."""
+    yield t("diagnosis.ask") if judgement.asks else t(f"diagnosis.verdict.{judgement.outcome}")
+    for match in judgement.matches:
+        if match.id not in hits:
+            yield f"   {match.title}  {match.id} [{t(f'diagnosis.confidence.{match.confidence}')}]"
+    if judgement.elsewhere:
+        yield judgement.elsewhere
+    for near in judgement.near:
         if near.foreign:
-            yield f"   {near.title}  {t('diagnosis.foreign', entry=near.framework, log=said.framework)}"
+            yield f"   {near.title}  {t('diagnosis.foreign', entry=near.framework, log=judgement.framework)}"
 
 
 def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:

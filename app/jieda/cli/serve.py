@@ -29,14 +29,12 @@ from jieda.snapshot.store.facts import FILE_NAME as FACTS
 log = logging.getLogger(__name__)
 
 APPLICATION = "jieda.web.app"
-"""Imported only by processes that handle requests; one that only starts workers does without."""
+"""Imported only by processes that handle requests, not by one that only starts workers."""
 
 
 def share_with_group(data: Path) -> None:
-    """Create the data directory, private to this user; unless the group may write it, make the feedback private, too.
-
-    If the group may write it, let the group write new files of this process, and close them to all others.
-    """
+    """Create the data directory if it is missing, private to this user. If the group may write to it, share the files
+    of this process with the group, and nobody else; otherwise make the feedback private, too."""
     try:
         if not data.exists():
             data.mkdir(0o700, parents=True)
@@ -72,17 +70,17 @@ def parameter(option: Option) -> click.Option:
     return click.Option([option.flag], default=None, metavar="TEXT", help=shown)
 
 
-def serve(**given: str | tuple[str, ...] | None) -> None:
+def serve(**options: str | tuple[str, ...] | None) -> None:
     """Serve the web pages and the API.
 
     Each option can also be set as the environment variable beside it; the option wins. The default follows it.
     """
     ignored = [
-        f"{name} is ignored, as there is no such setting: is {meant} meant?"
-        for name, meant in misspelled_variables(os.environ).items()
+        f"{name} is ignored, as there is no such setting: is {similar} meant?"
+        for name, similar in misspelled_variables(os.environ).items()
     ]
     try:
-        settings = Settings.load(os.environ, **given)
+        settings = Settings.load(os.environ, **options)
     except SettingsError as error:
         for problem in (*ignored, *error.problems):
             click.echo(f"jieda: {problem}", err=True)
@@ -93,13 +91,13 @@ def serve(**given: str | tuple[str, ...] | None) -> None:
     server.check_files()
     check_port(settings.host, settings.port)
     share_with_group(settings.data)
-    # The server forwards the signal only after it has finished its work.
+    # The server passes the signal on only after it has finished its work.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         knowledge = Knowledge(settings, leading=True)
         knowledge.open()
         if settings.workers == 1:
-            # The application stops `knowledge` at shutdown, because it knows when the last response is sent.
+            # The application stops `knowledge` at shutdown: it knows when the last response is sent.
             application = import_module(APPLICATION).create_app(settings, knowledge, alone=True)
             uvicorn.run(application, **server.uvicorn_options(settings))
         else:
@@ -111,7 +109,7 @@ def serve(**given: str | tuple[str, ...] | None) -> None:
 def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
     """Serve from several worker processes. This one handles no requests: it builds what the workers serve."""
     settings = replace(settings, data=knowledge.data)
-    # Not in the data directory, which may be deleted, unless a hardened container has no other place.
+    # Outside the data directory, which may be deleted, unless a hardened container has no other place.
     figures = next(temporary_folders(settings.data), settings.data / "no figures")
     try:
         os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: str(figures)})
@@ -125,7 +123,7 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
 def check_port(host: str, port: int) -> None:
     """Raise ClickException if the address cannot be bound, which the server would notice only after the build."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    other = "port with --port or JIEDA_PORT"
+    remedy = "port with --port or JIEDA_PORT"
     try:
         with socket.socket(family) as attempt:
             attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -134,8 +132,8 @@ def check_port(host: str, port: int) -> None:
         reason = os.strerror(error.errno) if error.errno else str(error)
         if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
             # Its error numbers are not errno values.
-            reason, other = error.strerror or reason, "host with --host or JIEDA_HOST"
-        message = f"cannot listen on {host} port {port}: {reason}. Choose another {other}."
+            reason, remedy = error.strerror or reason, "host with --host or JIEDA_HOST"
+        message = f"cannot listen on {host} port {port}: {reason}. Choose another {remedy}."
         raise click.ClickException(message) from error
 
 

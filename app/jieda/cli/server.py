@@ -1,4 +1,4 @@
-"""Runs uvicorn, in this process or in workers that are started, replaced and stopped, and limits its connections."""
+"""Runs uvicorn, with limits on its connections, in this process or in workers that it starts, replaces and stops."""
 
 import asyncio
 import gc
@@ -31,15 +31,15 @@ from jieda.settings import Settings
 from jieda.web.http.clients import client_key, is_among, parse_address
 
 SECONDS_FOR_HEADERS = 10.0
-"""From a connection's start or the last response's end to the end of headers, or until LEAST_RATE applies to a body."""
+"""Time for headers, and for a body before LEAST_RATE applies, since the connection or the end of the last response."""
 LEAST_RATE = 1024.0
 """Least bytes per second at which a body must arrive."""
 SECONDS_WITHOUT_READING = 20.0
 LEAST_READ = 1 << 16
-"""Bytes that a client must take of its pending response within SECONDS_WITHOUT_READING, or its connection is closed."""
+"""Bytes of a pending response that a client must read within SECONDS_WITHOUT_READING to stay connected."""
 SECONDS_BETWEEN_CHECKS = 2.0
 MOST_CONNECTIONS = 4000
-"""Per worker, or half of the file descriptors where those are fewer."""
+"""Per worker, or half of its file descriptors if that is less."""
 MOST_OF_ONE_CLIENT = 200
 MOST_HEAD = 1 << 16
 """Bytes of a request line with headers."""
@@ -61,7 +61,7 @@ class ConnectionLimits:
     of_one_client: int
     trusted: tuple[str, ...]
     user_header: bytes
-    """The header that only trusted proxies may send; empty where none is configured."""
+    """The header that only trusted proxies may send; empty if none is configured."""
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -82,17 +82,17 @@ class LimitedConnection(HttpToolsProtocol):
         self._unsent, self._read_at = 0, 0.0
         self._request_since = 0.0
         self._line = b""
-        """The beginning of a request line, whose end has not arrived yet."""
+        """The part of a request line that has arrived, until it is complete."""
         self._head = 0
-        """Bytes of the request whose headers are incomplete."""
+        """Bytes of the request until its headers are complete."""
         self._body = 0
         """Bytes of the body so far."""
         self._in_request = self._has_headers = self._from_proxy = False
         self.client_id = b""
-        """The client, or empty where it may have as many connections as it likes."""
+        """The client; empty if the number of its connections is not limited."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
-        """Start the checks, or refuse the connection where there are too many."""
+        """Start the checks, or refuse the connection if there are too many."""
         super().connection_made(transport)
         self._request_since = self._read_at = self.loop.time()
         address = parse_address(self.client[0]) if self.client else None
@@ -132,14 +132,14 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Handle a header; trailers are ignored: what headers decided stays. Only a trusted proxy may name the user."""
+        """Handle a header. Ignores trailers, and the name of a user unless it comes from a trusted proxy."""
         names_user = self._limits.user_header and name.lower() == self._limits.user_header
         if not self._has_headers and not (names_user and not self._from_proxy):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Start the body. Raises Malformed, which the parser turns into a refusal, where the parser is more lenient
-        than a proxy in front of us might be, and for a head over the limit that arrived in one piece."""
+        """Start the body. Raises Malformed, which the parser turns into a refusal, if a proxy in front of us might read
+        the request differently, and for a head over the limit that arrived in one piece."""
         hosts = sum(name == b"host" for name, _ in self.headers)
         size = sum(len(name) + len(value) + len(": \r\n") for name, value in self.headers)
         if hosts not in HOSTS.get(self.parser.get_http_version(), ()) or size > MOST_HEAD:
@@ -190,7 +190,7 @@ def escape(line: bytes) -> bytes:
 log = logging.getLogger(__name__)
 
 APPLICATION = "jieda.web.app:create_app_from_environ"
-"""By name: a process that only starts workers needs neither the import time nor the memory of the application."""
+"""By name, so that a process that only starts workers does not import the application."""
 SECONDS_TO_FINISH = 8
 """For pending responses at shutdown; containers are killed after ten."""
 SECONDS_TO_START = 300.0
@@ -204,7 +204,7 @@ LEAST_FILES = 256
 
 
 def check_files() -> None:
-    """Raise the limit of file descriptors to the hard limit. Raises ClickException where that is too low."""
+    """Raise the limit of file descriptors to the hard limit. Raises ClickException if that is too low."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -245,20 +245,20 @@ class Worker:
 
 
 def run_worker(listening: socket, alive_until: Any) -> None:
-    """Serve as a worker, with settings from the environment; `alive_until` is shared with the parent, as are figures,
-    which go with the last of them."""
+    """Serve as a worker, with settings from the environment. `alive_until` is shared with the parent. A worker that
+    outlives the parent removes the shared figures."""
 
     async def report_alive() -> None:
         alive_until.value = time.monotonic() + SECONDS_TO_ANSWER
 
     gc.disable()
     import_module(APPLICATION.partition(":")[0])
-    gc.freeze()  # modules are no garbage
+    gc.freeze()  # modules are not garbage
     gc.enable()
     settings = Settings.load(os.environ)
     reports: dict[str, Any] = {"callback_notify": report_alive, "timeout_notify": SECONDS_BETWEEN_REPORTS}
     config = uvicorn.Config(APPLICATION, factory=True, **reports, **uvicorn_options(settings))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # which the server forwards after its work
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # passed on by the server after its work
     try:
         uvicorn.Server(config).run([listening])
     finally:
@@ -270,7 +270,7 @@ class Workers:
     """The workers of a server, listening on one socket."""
 
     def __init__(self, settings: Settings) -> None:
-        """Open the socket. Exits with a message where that fails."""
+        """Open the socket, or exit with a message if that fails."""
         self._listening = uvicorn.Config("", **uvicorn_options(settings)).bind_socket()
         self._stopping = False
         self._workers: list[Worker] = [Worker(self._listening) for _ in range(settings.workers)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Tail:
-    """The last `limit` bytes, from the start of a line, or a part of the last line if that is longer."""
+    """The last `limit` bytes, from the start of a line, or part of the last line if that is longer."""
 
     limit: int
     kept: bytearray = field(default_factory=bytearray)
@@ -22,7 +22,7 @@ class Tail:
         return bytes(self.kept)
 
     def _drop_beginning(self) -> None:
-        start, last = len(self.kept) - self.limit, len(self.kept) - 1
-        cut = self.kept.find(b"\n", start, last) + 1 or start
+        start, end = len(self.kept) - self.limit, len(self.kept) - 1
+        cut = self.kept.find(b"\n", start, end) + 1 or start
         self.dropped_lines += self.kept.count(b"\n", 0, cut)
         del self.kept[:cut]

@@ -1,8 +1,8 @@
-"""JSON bodies of documents and requests for the cluster, made of finished terms.
+"""JSON bodies of documents and requests for the cluster, built from finished terms.
 
-A candidate's score in the cluster is the sum over clauses of the best alternative, without coverage and with features
-of nine bits: good enough to select a window, which is then scored exactly. `rank_feature` with saturation and the pivot
-k1 is tf~ / (k1 + tf~); the boosts include our own idf, so that shards don't matter.
+The cluster scores a candidate by the sum over clauses of the best alternative, without coverage and with features of
+nine bits: good enough to select a window, which is then scored exactly. `rank_feature` with saturation and the pivot k1
+is tf~ / (k1 + tf~). The boosts include our own idf, so that shards do not matter.
 """
 
 import hashlib
@@ -21,19 +21,19 @@ from jieda.search.weights import K1, WEIGHTING
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
 LONGEST = 256
-"""Longer terms, in bytes, are replaced by digests. The cluster refuses whole documents for terms of 32,766 bytes."""
+"""Bytes of the longest term; longer ones become digests. For a term of 32,766 bytes the cluster refuses a document."""
 DIGESTED = "\x01"
 """Prefix of the digest of a term that is too long or not valid UTF-8; no term of ours starts with it."""
 BREAK = "\n"
-"""Separates two texts among the atoms, so that no phrase matches across them; no atom contains it."""
+"""Separates texts among the atoms, so that no phrase matches across them. No atom contains it."""
 REMEMBERED = 1 << 16
-"""Entries of the caches of terms: most are in many documents."""
+"""Entries of the caches of terms, most of which are in many documents."""
 ESCAPES = str.maketrans({"%": "%25", ".": "%2E"})
 FORM = 4
-"""Version of the features. Raise it when the same document gets other features: then no index is cloned."""
+"""Version of the features. Raise it when documents get other features, so that no index is cloned."""
 MOST_HITS = 10_000
 SMALLEST = 1e-30
-"""Least value of a feature: the cluster refuses 0, and 32-bit floats end here."""
+"""Least value of a feature: the cluster refuses 0 and stores 32-bit floats."""
 
 
 @lru_cache(REMEMBERED)
@@ -42,14 +42,14 @@ def stored_term(term: str) -> str:
     try:
         if len(term.encode()) <= LONGEST:
             return term
-    except UnicodeEncodeError:  # a lone surrogate, which no other program takes
+    except UnicodeEncodeError:  # a lone surrogate, which no other program accepts
         pass
     return DIGESTED + hashlib.sha256(term.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(REMEMBERED)
 def feature_name(term: str) -> str:
-    """Return a term as the name of a feature, escaped: a name with a dot would be indexed but never found."""
+    """Return a term as the escaped name of a feature: a name with a dot would be indexed but never found."""
     return stored_term(term).translate(ESCAPES)
 
 
@@ -62,7 +62,7 @@ class Shape:
 
 
 def index_body(shape: Shape) -> dict[str, object]:
-    """Return the settings and mappings of a new index. It has replicas from the start, as a node may fail meanwhile."""
+    """Return the settings and mappings of a new index, with replicas from the start, as a node may fail meanwhile."""
     plain = {"type": "keyword", "doc_values": False}
     return {
         "settings": {
@@ -94,12 +94,13 @@ def index_body(shape: Shape) -> dict[str, object]:
 
 
 def source_of(document: Document) -> str:
-    """Return the JSON of a document, with terms by weighted frequency in the precision of the cluster."""
+    """Return the JSON of a document, with weighted term frequencies in the precision of the cluster."""
     frequencies = WEIGHTING.frequencies(document.zones)
     fields = {
         "id": document.id,
         "features": {
-            feature_name(term): float(f"{max(found, SMALLEST):.4g}") for term, found in frequencies.items()
+            feature_name(term): float(f"{max(frequency, SMALLEST):.4g}")
+            for term, frequency in frequencies.items()
         },
         "terms": list(map(stored_term, frequencies)),
         "keys": list(map(stored_term, document.keys)),
@@ -116,7 +117,7 @@ MOST_CLAUSES = 900
 
 @dataclass(frozen=True, slots=True)
 class WordWeights:
-    """The weights of words in one index: `holders` counts the documents with any of some variants, of `total`."""
+    """The weights of words in one index. `holders` counts, of `total` documents, those with any of some variants."""
 
     holders: Callable[[tuple[str, ...]], int]
     total: int
@@ -126,7 +127,7 @@ class WordWeights:
         return weigh(term, self.total, self.holders)
 
     def existing_variants(self, term: WeightedTerm) -> list[str]:
-        return [one for one in dict.fromkeys(term.variants) if self.lexicon.frequency(one)]
+        return [variant for variant in dict.fromkeys(term.variants) if self.lexicon.frequency(variant)]
 
 
 def candidate_queries(clauses: Sequence[Clause], weights: WordWeights) -> list[Body]:
@@ -142,7 +143,7 @@ def candidate_queries(clauses: Sequence[Clause], weights: WordWeights) -> list[B
 
 def coverage_queries(clauses: Sequence[Clause], weights: WordWeights) -> tuple[list[Body], float]:
     """Return queries whose scores add up to the weight that a document covers, and the query's total weight."""
-    importance = {id(one): sum(map(weights.weigh, one.alternatives[0].terms)) for one in clauses}
+    importance = {id(clause): sum(map(weights.weigh, clause.alternatives[0].terms)) for clause in clauses}
 
     def term_queries(clause: Clause, alternative: Alternative, term: WeightedTerm) -> list[Body]:
         variants = weights.existing_variants(term)
@@ -159,21 +160,21 @@ def _clause_queries(
     clauses: Iterable[Clause], term_queries: Callable[[Clause, Alternative, WeightedTerm], list[Body]]
 ) -> list[Body]:
     """Return a query for each clause whose words occur, up to MOST_CLAUSES words."""
-    found = []
-    room = MOST_CLAUSES
+    result = []
+    left = MOST_CLAUSES
     for clause in clauses:
         alternatives = []
         for alternative in clause.alternatives:
-            words = [some for term in alternative.terms if (some := term_queries(clause, alternative, term))]
-            room -= sum(map(len, words))
-            parts = list(map(_best_of, words))
+            words = [term_queries(clause, alternative, term) for term in alternative.terms]
+            left -= sum(map(len, words))
+            parts = [_best_of(queries) for queries in words if queries]
             if parts:
                 alternatives.append(parts[0] if len(parts) == 1 else {"bool": {"should": parts}})
-        if room < 0:
+        if left < 0:
             break
         if alternatives:
-            found.append(_best_of(alternatives))
-    return found
+            result.append(_best_of(alternatives))
+    return result
 
 
 def _best_of(queries: Sequence[Body]) -> Body:
@@ -205,14 +206,14 @@ def phrase_query(phrase: Sequence[str]) -> Body:
 
 def filter_queries(filters: Filters) -> list[Body]:
     """Return filters as queries; none if everything passes."""
-    found: list[Body] = [
+    queries: list[Body] = [
         {"terms": {facet: list(filters.facet(facet))}} for facet in FACETS if filters.facet(facet)
     ]
     if filters.edition:
-        found.append({"term": {EDITION: str(filters.edition)}})
+        queries.append({"term": {EDITION: str(filters.edition)}})
     if filters.ruled_out:
-        found.append({"bool": {"must_not": {"terms": {HOLDS: list(filters.ruled_out)}}}})
-    return found
+        queries.append({"bool": {"must_not": {"terms": {HOLDS: list(filters.ruled_out)}}}})
+    return queries
 
 
 def search_body(query: Body, size: int) -> Body:
@@ -229,8 +230,8 @@ def search_body(query: Body, size: int) -> Body:
 
 def count_body(query: Body, aggregations: Mapping[str, Body]) -> Body:
     """Return a search for counts and the highest score."""
-    best = {"size": 1, "_source": False, "stored_fields": "_none_"}
-    return {"query": query, **best, "track_total_hits": False, "aggs": aggregations}
+    options = {"size": 1, "_source": False, "stored_fields": "_none_", "track_total_hits": False}
+    return {"query": query, **options, "aggs": aggregations}
 
 
 def ranked_query(should: Sequence[Body], filters: Sequence[Body], least: int = 1) -> Body:

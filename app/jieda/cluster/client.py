@@ -1,10 +1,10 @@
-"""The client of the cluster: one HTTP client for each node, with a pool of connections; another node is tried if one
-fails, and requests fail fast if all have just failed.
+"""The client of the cluster: an HTTP client for each node, with a pool of connections. If a node fails, another one is
+tried; right after all have failed, requests fail at once.
 
-A managed OpenSearch may ask for signed requests: Signature Version 4, as it is published in AWS's IAM User Guide,
-"Create a signed AWS API request"
-(docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html): the request in a canonical form, a
-digest of it with time and scope, and an HMAC of that under a key derived for the day, the region and the service.
+A managed OpenSearch may require signed requests: Signature Version 4, as in AWS's IAM User Guide, "Create a signed AWS
+API request" (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html). What is signed is a
+digest of the request in a canonical form, with time and scope, by HMAC with a key derived for the day, the region and
+the service.
 """
 
 import base64
@@ -44,7 +44,7 @@ class Credentials:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "Credentials":
-        """Return the credentials in the usual variables. Raises KeyError with the name of one that is not set."""
+        """Return the credentials in the usual variables. Raises KeyError with the name of an unset one."""
         for name in (KEY_ID, SECRET):
             if not environ.get(name, "").strip():
                 raise KeyError(name)
@@ -55,10 +55,10 @@ class Credentials:
 
 
 def canonical_form(method: str, target: str, headers: Mapping[str, str], content: str) -> str:
-    """Return the canonical form of a request, of which both sides compute the digest: `target` is path and query as
-    sent, `headers` are those that the signature covers, `content` is the SHA-256 of the body in hexadecimal digits."""
+    """Return the canonical form of a request, of which both sides compute the digest. `target`: path and query as sent;
+    `headers`: those that the signature covers; `content`: SHA-256 of the body in hexadecimal digits."""
     path, _, query = target.partition("?")
-    asked = sorted(
+    parameters = sorted(
         (quote(name, UNESCAPED), quote(value, UNESCAPED))
         for name, value in parse_qsl(query, keep_blank_values=True)
     )
@@ -67,7 +67,7 @@ def canonical_form(method: str, target: str, headers: Mapping[str, str], content
         (
             method,
             quote(path or "/", f"/{UNESCAPED}"),
-            "&".join(f"{name}={value}" for name, value in asked),
+            "&".join(f"{name}={value}" for name, value in parameters),
             *(f"{name}:{value}" for name, value in covered),
             "",
             ";".join(name for name, _ in covered),
@@ -100,21 +100,21 @@ class Signer:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def headers(self, method: str, host: str, target: str, body: bytes | None) -> dict[str, str]:
-        """Return the headers of a request; `host` as sent, with the port unless it is the usual one."""
+        """Return the headers of a request. `host`: as sent, with the port unless it is the default one."""
         moment = self.now().strftime("%Y%m%dT%H%M%SZ")
         content = hashlib.sha256(body or b"").hexdigest()
-        given = {"Host": host, "X-Amz-Date": moment, "X-Amz-Content-Sha256": content}
+        headers = {"Host": host, "X-Amz-Date": moment, "X-Amz-Content-Sha256": content}
         if self.credentials.token:
-            given["X-Amz-Security-Token"] = self.credentials.token
-        canonical = canonical_form(method, target, given, content)
-        signed = authorization_header(self.credentials, f"{self.region}/{self.service}", moment, canonical)
-        return {**given, "Authorization": signed}
+            headers["X-Amz-Security-Token"] = self.credentials.token
+        canonical = canonical_form(method, target, headers, content)
+        scope = f"{self.region}/{self.service}"
+        return {**headers, "Authorization": authorization_header(self.credentials, scope, moment, canonical)}
 
 
 KEPT_CONNECTIONS = 16
 """Most idle connections to one node."""
 IDLE = 50.0
-"""Seconds after which a connection is not used again: nodes and proxies close them after a minute or more."""
+"""Seconds after which an idle connection is not reused: nodes and proxies close it after a minute or more."""
 
 
 class NodeFailed(Exception):
@@ -123,8 +123,8 @@ class NodeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Addresses and credentials of a cluster. `ca` is a file of certificates to trust in place of the system's; a
-    `signer` signs each request."""
+    """Addresses and credentials of a cluster. `ca`: a file of certificates to trust instead of the system's; `signer`
+    signs each request."""
 
     urls: tuple[str, ...]
     user: str = ""
@@ -162,21 +162,21 @@ class Node:
 
     def __init__(self, url: str, access: Access, context: ssl.SSLContext | None) -> None:
         self.failed = 0.0
-        """When it failed last, by time.monotonic(); 0 if it has answered since."""
+        """When it last failed, by time.monotonic(); 0 if it has answered since."""
         parts = urlsplit(url)
         secure = parts.scheme == "https"
         self._host, self._port = parts.hostname or "", parts.port or (443 if secure else 9200)
         self._path = parts.path.rstrip("/")
         self._context = context if secure else None
         self._headers = access.headers()
-        self._sign = access.signer
+        self._signer = access.signer
         name = f"[{self._host}]" if ":" in self._host else self._host
         self._host_header = name if self._port == (443 if secure else 80) else f"{name}:{self._port}"
         self._idle: list[tuple[HTTPConnection, float]] = []
         self._lock = threading.Lock()
 
     def ask(self, request: NodeRequest, timeout: float) -> Answer:
-        """Send a request. Replaces a connection that the node closed while idle. Raises NodeFailed."""
+        """Send a request, on a new connection if the node has closed the idle one. Raises NodeFailed."""
         while True:
             idle = self._take_idle()
             try:
@@ -204,14 +204,13 @@ class Node:
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
-            # New for each request: a signature is valid for some minutes only.
-            access = (
-                self._sign.headers(method, self._host_header, target, body) if self._sign else self._headers
-            )
-            connection.request(method, target, body, {**access, **request.headers})
+            headers = self._headers
+            if self._signer:  # a signature is valid for a few minutes
+                headers = self._signer.headers(method, self._host_header, target, body)
+            connection.request(method, target, body, {**headers, **request.headers})
             response = connection.getresponse()
             answer = response.status, response.read()
-        except BaseException:  # also if this thread is stopped: half an answer may still come
+        except BaseException:  # also if this thread is stopped: part of the answer may still arrive
             connection.close()
             raise
         if response.will_close:
@@ -245,14 +244,14 @@ class Node:
 JSON = {"Content-Type": "application/json"}
 LINES = {"Content-Type": "application/x-ndjson"}
 MSEARCH = "/_msearch?max_concurrent_searches=8"
-PASSING = frozenset({429, 502, 503, 504})
+TEMPORARY = frozenset({429, 502, 503, 504})
 """Statuses of temporary failures: the same or another node may succeed soon."""
 SET_ASIDE = 5.0
-"""Seconds for which a failed node is tried last."""
+"""Seconds during which a failed node is tried last."""
 OPEN_FOR = 2.0
-"""Seconds for which no node is tried after all have failed: calls fail at once."""
+"""Seconds after all nodes have failed during which calls fail at once."""
 PAUSE = 0.15
-"""Seconds before a retry after a busy node or missing shards: a replica takes over in about that time."""
+"""Seconds before a retry if a node is busy or shards are missing: a replica takes over in about that time."""
 
 
 class Refused(ClusterUnavailable):
@@ -288,12 +287,12 @@ class Cluster:
         return self._failure
 
     def ask(self, method: str, path: str, body: object = None, patience: float = 0.0) -> Any:
-        """Return the decoded answer to one request; a loader waits `patience` seconds. Raises ClusterUnavailable."""
+        """Return the decoded answer to a request, retried for `patience` seconds, if any. Raises ClusterUnavailable."""
         data = None if body is None else json.dumps(body).encode()
         return self._decode(self._send(NodeRequest(method, path, data, JSON), patience))
 
     def bulk(self, path: str, lines: bytes, patience: float) -> Any:
-        """Send lines of JSON that change something; return the answer. Raises ClusterUnavailable."""
+        """Send JSON lines that write or delete documents; return the answer. Raises ClusterUnavailable."""
         return self._decode(self._send(NodeRequest("POST", path, lines, LINES), patience))
 
     def searches(self, index: str, bodies: Sequence[object], patience: float = 0.0) -> list[dict[str, Any]]:
@@ -308,7 +307,7 @@ class Cluster:
         while True:
             try:
                 answer = self._decode(self._send(request, patience))
-                return [_check_whole(one) for one in answer["responses"]]
+                return [_check_complete(response) for response in answer["responses"]]
             except Incomplete as error:
                 if time.monotonic() > deadline:
                     raise self._note_failure(str(error)) from error
@@ -319,8 +318,8 @@ class Cluster:
             node.close()
 
     def _send(self, request: NodeRequest, patience: float) -> Answer:
-        """Try nodes until one answers: each at most twice, or with `patience` for that many seconds."""
-        failure = self._failure  # empty if another thread had an answer meanwhile
+        """Try nodes until one answers, each at most twice or, with `patience`, for that many seconds."""
+        failure = self._failure  # another thread may clear it meanwhile
         if failure and not patience and time.monotonic() < self._closed_until:
             raise ClusterUnavailable(failure)
         deadline = time.monotonic() + (patience or 2 * self._timeout)
@@ -337,7 +336,7 @@ class Cluster:
                 if patience:
                     time.sleep(PAUSE)
                 continue
-            if status not in PASSING:
+            if status not in TEMPORARY:
                 node.failed = 0.0
                 self._note_success()
                 return status, body
@@ -348,8 +347,8 @@ class Cluster:
     def _nodes_in_turn(self) -> list[Node]:
         """Return the nodes in turn, recently failed ones last."""
         first, now = next(self._turn) % len(self._nodes), time.monotonic()
-        turn = self._nodes[first:] + self._nodes[:first]
-        return sorted(turn, key=lambda node: now - node.failed < SET_ASIDE)
+        rotated = self._nodes[first:] + self._nodes[:first]
+        return sorted(rotated, key=lambda node: now - node.failed < SET_ASIDE)
 
     def _note_success(self) -> None:
         if self._failure:
@@ -382,8 +381,8 @@ def _kind(content: object) -> str:
     return str(error.get("type", "")) if isinstance(error, dict) else ""
 
 
-def _check_whole(answer: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer. Raises Incomplete if a shard is missing or the search timed out, Refused."""
+def _check_complete(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer. Raises Incomplete if it lacks a shard or the search timed out, and Refused."""
     if "error" in answer:
         status = int(answer.get("status", 500))
         if status in {400, 404}:

@@ -1,4 +1,4 @@
-"""The cluster as a search engine: workers search it, the builder keeps it up to date.
+"""The cluster as a search engine. Workers search it, the builder keeps it up to date.
 
 Only one host loads at a time: it holds a lease, a document in the cluster with an expiry that the holder renews.
 """
@@ -23,7 +23,7 @@ from jieda.snapshot.snapshot import WantedIndex
 from jieda.snapshot.store.generation import GENERATIONS
 
 LEASE = 120.0
-"""Seconds until an unrenewed lease expires and its holder counts as dead. Host clocks may differ by a part of it."""
+"""Seconds until a lease expires unless renewed: its holder then counts as dead. Clocks may differ by a part of that."""
 LOOK_AGAIN = 0.5
 NAME = "lock"
 
@@ -38,7 +38,7 @@ class Lease:
         self._until = 0.0
 
     def take(self) -> bool:
-        """Try to take the lease; return whether it was free or expired. Raises ClusterUnavailable."""
+        """Take the lease if it is free or expired; return whether it was. Raises ClusterUnavailable."""
         try:
             self._write(f"/{self._index}/_create/{NAME}?refresh=true")
         except Refused as error:
@@ -48,7 +48,7 @@ class Lease:
         return True
 
     def renew(self) -> None:
-        """Extend the lease, if it is time to. Raises ClusterUnavailable if another host holds it by now."""
+        """Extend the lease once half of it is over. Raises ClusterUnavailable if another host holds it by now."""
         if self._until - time.time() > self._length / 2:
             return
         try:
@@ -62,12 +62,12 @@ class Lease:
 
     def _take_over(self) -> bool:
         try:
-            found = self._cluster.ask("GET", f"/{self._index}/_doc/{NAME}")
+            lease = self._cluster.ask("GET", f"/{self._index}/_doc/{NAME}")
         except Refused:  # released meanwhile
             return False
-        if found["_source"]["until"] > time.time():
+        if lease["_source"]["until"] > time.time():
             return False
-        self._version = _version(found)
+        self._version = _version(lease)
         try:
             self._write(f"/{self._index}/_doc/{NAME}?{self._version}")
         except Refused:  # somebody was faster
@@ -88,8 +88,8 @@ def _version(answer: dict[str, object]) -> str:
 def hold_lease(
     cluster: Cluster, index: str, pause: Callable[[], None], length: float = LEASE
 ) -> Iterator[Lease]:
-    """Hold the lease that is kept in `index`. While another host holds it, call `pause` now and then; an exception from
-    it ends the waiting. Raises ClusterUnavailable."""
+    """Hold the lease in `index`. While another host holds it, call `pause` now and then, which may raise to end the
+    wait. Raises ClusterUnavailable."""
     body = {
         "settings": {"number_of_shards": 1, "auto_expand_replicas": "0-1"},
         "mappings": {"properties": {"owner": {"type": "keyword"}, "until": {"type": "double"}}},
@@ -118,7 +118,7 @@ class ClusterEngine:
         self._indexes = Indexes(self._cluster, prefix, shape)
         self._lock = f"{prefix}-control"
         self.name = f"opensearch {prefix} {shape.shards} {shape.replicas}"
-        """Part of the identity of a generation: a change of it triggers a build."""
+        """Part of the identity of a generation, so that a change triggers a build."""
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -146,7 +146,7 @@ class ClusterEngine:
 
     def is_whole(self, directory: Path) -> bool:
         try:
-            return self._indexes.is_whole(read_index_name(directory))
+            return self._indexes.is_complete(read_index_name(directory))
         except IndexUnreadable:
             return False
 
@@ -164,7 +164,7 @@ class ClusterEngine:
 
             generations = (data / GENERATIONS).glob("*/index")
             self._indexes.prune({index, *map(_index_of, generations)})
-            if not self._indexes.is_whole(index):
+            if not self._indexes.is_complete(index):
                 self._indexes.fill(index, wanted, _index_of(previous), pause_and_renew)
             pause_and_renew()
             self._indexes.make_current(index)
@@ -182,7 +182,7 @@ def _signer_of(settings: Settings, environ: Mapping[str, str]) -> Signer | None:
 
 
 def _index_of(directory: Path | None) -> str:
-    """Return the name of an index in the cluster, empty if its directory does not say."""
+    """Return the name of an index in the cluster; empty if its directory has none."""
     with suppress(IndexUnreadable):
         return read_index_name(directory) if directory else ""
     return ""

@@ -1,4 +1,4 @@
-"""An index in an OpenSearch cluster, which selects a window of candidates; local columns judge them."""
+"""An index in an OpenSearch cluster, which selects a window of candidates that local columns judge."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -48,20 +48,20 @@ from jieda.search.weights import K1
 from jieda.taxonomy import FACETS, Filters
 
 ROUNDING = 1 - 1e-6
-"""Tolerance for the 32-bit sums of the cluster: a document exactly at the threshold has to pass."""
+"""Tolerance for the cluster's 32-bit sums: a document exactly at the threshold has to pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateWindow:
-    """The documents that the cluster selected for a lookup, by ascending `numbers` in the whole index."""
+    """The documents that the cluster selected for a lookup, by their ascending `numbers` in the whole index."""
 
     numbers: Numbers
     among: Sequence[Body]
     """Filters of the query language and of required phrases."""
     complete: bool
-    """Whether no document outside matches anything."""
+    """Whether no document outside the window matches anything."""
     dropped: bool
-    """Whether no document holds the required phrases; otherwise all in the window do."""
+    """Whether no document has the required phrases; otherwise all in the window do."""
 
 
 class ClusterResult:
@@ -87,7 +87,7 @@ class ClusterResult:
         self.near = self._take_best(self._standings.near & inside, wanted.near)
 
     def _count_beyond_window(self) -> None:
-        """Count in the whole index. If a document outside the window has a higher coverage, which raises the threshold
+        """Count in the whole index. If a document outside the window has a higher coverage, and so raises the threshold
         of answers, judge and count again."""
         filters, least = _filters_to_count(self._wanted.filters), self._standings.least
         best = self._count(filters)
@@ -104,9 +104,9 @@ class ClusterResult:
         """Count the answers that pass each of `filters`. Raises ClusterUnavailable."""
         if self._window.complete:
             return count_passing(self._answering, map(self._index.facets.passing, filters))
-        if missing := [one for one in filters if one not in self._totals]:
+        if missing := [each for each in filters if each not in self._totals]:
             self._count(missing)
-        return tuple(self._totals[one] for one in filters)
+        return tuple(self._totals[each] for each in filters)
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
         if self._window.complete:
@@ -115,20 +115,21 @@ class ClusterResult:
 
     def _count(self, filters: Sequence[Filters]) -> float:
         """Fetch all counts of this search in one request; return the highest coverage, 0 if there is no answer."""
-        held, known = self._window.among, self._index.facets.values
+        among, known = self._window.among, self._index.facets.values
         aggregations: dict[str, Body] = {
-            f"total {number}": {"filter": all_of([*filter_queries(one), *held])}
-            for number, one in enumerate(filters)
+            f"total {number}": {"filter": all_of([*filter_queries(each), *among])}
+            for number, each in enumerate(filters)
         }
         for facet in FACETS:
             values = {"terms": {"field": facet, "size": max(1, len(known[facet]))}}
             others = filter_queries(self._wanted.filters.without(facet))
-            aggregations[facet] = {"filter": all_of([*others, *held]), "aggs": {"values": values}}
+            aggregations[facet] = {"filter": all_of([*others, *among]), "aggs": {"values": values}}
         answer = self._index.search([count_body(self._answers_query(), aggregations)])[0]
-        found = answer["aggregations"]
-        self._totals.update({one: found[f"total {n}"]["doc_count"] for n, one in enumerate(filters)})
+        counted = answer["aggregations"]
+        for number, each in enumerate(filters):
+            self._totals[each] = counted[f"total {number}"]["doc_count"]
         for facet in FACETS:
-            buckets = {one["key"]: one["doc_count"] for one in found[facet]["values"]["buckets"]}
+            buckets = {bucket["key"]: bucket["doc_count"] for bucket in counted[facet]["values"]["buckets"]}
             self._facets[facet] = {value: buckets.get(value, 0) for value in known[facet]}
         return float(answer["hits"]["max_score"] or 0.0) / self._weight if self._weight > 0 else 0.0
 
@@ -154,17 +155,17 @@ class ClusterResult:
 
 
 def _filters_to_count(chosen: Filters) -> list[Filters]:
-    """Return the filters whose totals a search may need: `chosen`, each with one facet less, and none."""
+    """Return the filters whose totals a search may need: `chosen`, those without one facet, and none at all."""
     less = map(chosen.without, (*FACETS, "edition", "version"))
     return list(dict.fromkeys((chosen, *less, Filters())))
 
 
 FILE = "cluster.json"
 WINDOW = 100
-"""Least number of candidates. Over the shipped entries 50 give every judged query the answer of the embedded index;
+"""Least number of candidates. With the shipped entries, 50 give every judged query the answer of the embedded index;
 among thousands of nearly equal entries, 100 keep more of its first ten."""
 WIDEST = 1000
-"""Most candidates: pages beyond are empty."""
+"""Most candidates; pages beyond them are empty."""
 KNOWN_POOLS = 20_000
 """Entries of the cache of holders of pools."""
 
@@ -206,19 +207,19 @@ class ClusterIndex(EmbeddedIndex):
         size = min(WIDEST, max(self._window, wanted.window))
         holding = self.holding_all(wanted.required)
         dropped = bool(wanted.required) and not holding.any()
-        held = [] if dropped else [phrase_query(one) for one in wanted.required]
-        among = [*self._admitted_queries(wanted.within), *held]
+        phrases = [] if dropped else [phrase_query(phrase) for phrase in wanted.required]
+        among = [*self._admitted_queries(wanted.within), *phrases]
         filters = [*filter_queries(wanted.filters), *among]
         searches = self._window_searches(wanted, size, filters)
         answers = [answer["hits"]["hits"] for answer in self.search(searches)]
         latest = self._latest(wanted, size, holding | dropped)
-        found = [bisect_left(self.collection.ids, hit["fields"]["id"][0]) for some in answers for hit in some]
+        found = [bisect_left(self.collection.ids, hit["fields"]["id"][0]) for hits in answers for hit in hits]
         numbers = np.unique([*latest.tolist(), *found]).astype(np.intp)
-        complete = not filters and all(len(some) < size for some in answers)
+        complete = not filters and all(len(hits) < size for hits in answers)
         return ClusterResult(self, wanted, CandidateWindow(numbers, among, complete, dropped))
 
     def _window_searches(self, wanted: Lookup, size: int, filters: list[Body]) -> list[Body]:
-        """Return the searches for the window: documents with the words, and those with a key or the phrase."""
+        """Return the searches for the window: for documents with the words, and for those with a key or the phrase."""
         words = candidate_queries(wanted.clauses, self.word_weights)
         groups = [[key for key in group if self.lexicon.has_key(key)] for group in wanted.keys]
         musts = [any_of("keys", keys) for keys in groups if keys]
@@ -228,7 +229,7 @@ class ClusterIndex(EmbeddedIndex):
         return [search_body(query, size) for query in queries]
 
     def _admitted_queries(self, within: AdmittedDocuments | None) -> list[Body]:
-        """Return a filter for the documents of `within`: by their ids, or by those of all others if these are fewer."""
+        """Return a filter for the documents of `within`: by their ids, or by those of all others if that is shorter."""
         if within is None:
             return []
         inside, outside = (
@@ -240,7 +241,7 @@ class ClusterIndex(EmbeddedIndex):
         return [{"bool": {"must_not": [outside]}}]
 
     def _latest(self, wanted: Lookup, size: int, holding: Mask) -> Numbers:
-        """Return the latest documents of `holding`, if operators alone list them."""
+        """Return the latest documents of `holding` if the query has only operators, which list them."""
         if wanted.within is None or not wanted.within.listed:
             return np.zeros(0, np.intp)
         passing = self.facets.passing(wanted.filters)

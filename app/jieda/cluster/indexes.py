@@ -1,12 +1,12 @@
-"""The indexes of one team in a cluster: each is built beside the others, checked, and then made the current one.
+"""The indexes of one team in a cluster. Each is built beside the others, checked, and then made the current one.
 
 PREFIX-DIGEST    an index, by the digest of its generation; searched under this name, never changed once complete
 PREFIX-current   an alias of the index that was completed last
 PREFIX-control   the lease of the host that loads, with its expiry
 
-A complete index is marked in its mapping: one that a dead builder left is not.
+A complete index is marked in its mapping; what a dead builder left is not.
 
-Documents are sent in bulk: items refused temporarily are sent again, items refused permanently are an error.
+Documents are sent in bulk. Items that are refused temporarily are sent again; a permanent refusal is an error.
 """
 
 import json
@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Any
 
 from jieda.cluster.bodies import FORM, Shape, any_of, index_body, source_of
-from jieda.cluster.client import PASSING, Cluster, Refused
+from jieda.cluster.client import TEMPORARY, Cluster, Refused
 from jieda.errors import ClusterUnavailable
 from jieda.snapshot.snapshot import WantedIndex
 
@@ -48,20 +48,20 @@ def delete_item(document_id: str) -> bytes:
 def send(cluster: Cluster, index: str, items: Iterable[bytes], pause: Callable[[], None]) -> int:
     """Send all items and return their number. Calls `pause` before each batch. Raises ClusterUnavailable."""
     sent = 0
-    under_way: deque[Future[None]] = deque()
+    pending: deque[Future[None]] = deque()
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="jieda-load") as senders:
         try:
             for batch in _batches(items):
                 pause()
-                if len(under_way) == AT_ONCE:
-                    under_way.popleft().result()
-                under_way.append(senders.submit(_send_batch, cluster, index, batch))
+                if len(pending) == AT_ONCE:
+                    pending.popleft().result()
+                pending.append(senders.submit(_send_batch, cluster, index, batch))
                 sent += len(batch)
-            for each in under_way:
-                each.result()
-        finally:  # after a failure, batches that nobody has begun to send are not sent any more
-            for each in under_way:
-                each.cancel()
+            for future in pending:
+                future.result()
+        finally:  # after a failure, do not begin to send further batches
+            for future in pending:
+                future.cancel()
     return sent
 
 
@@ -79,13 +79,13 @@ def _batches(items: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _send_batch(cluster: Cluster, index: str, batch: Sequence[bytes]) -> None:
-    """Send a batch. An answer of 200 may contain refused items: these are sent again until none is left."""
+    """Send a batch. An answer of 200 may contain refused items, which are sent again until none is left."""
     left, wait = list(batch), FIRST_PAUSE
     for _ in range(TRIES):
         answer = cluster.bulk(f"/{index}/_bulk?timeout=30s", b"".join(left), PATIENCE)
         if not answer["errors"]:
             return
-        left = [item for item, one in zip(left, answer["items"], strict=True) if _must_retry(one)]
+        left = [item for item, result in zip(left, answer["items"], strict=True) if _must_retry(result)]
         if not left:
             return
         time.sleep(wait)
@@ -93,13 +93,13 @@ def _send_batch(cluster: Cluster, index: str, batch: Sequence[bytes]) -> None:
     raise ClusterUnavailable(f"{len(left)} documents are refused again and again")
 
 
-def _must_retry(item: dict[str, dict[str, object]]) -> bool:
+def _must_retry(result: dict[str, dict[str, object]]) -> bool:
     """Whether an item was refused temporarily. Raises ClusterUnavailable if it can never be written."""
-    (outcome,) = item.values()
+    (outcome,) = result.values()
     status = int(str(outcome["status"]))
-    if status in PASSING:
+    if status in TEMPORARY:
         return True
-    if status >= 400 and not (status == 404 and "delete" in item):
+    if status >= 400 and not (status == 404 and "delete" in result):
         error = outcome.get("error")
         reason = error.get("type") if isinstance(error, dict) else status
         raise ClusterUnavailable(f"a document is refused ({reason})")
@@ -111,9 +111,9 @@ log = logging.getLogger(__name__)
 GRACE = 600.0
 """Seconds for which an index stays after it was current: other hosts may still search it."""
 MOST_CHANGED = 0.5
-"""If more than this share has changed, everything is sent."""
-ASKED = 5
-"""Documents looked up as a check before an index becomes the current one."""
+"""Share of changed documents above which all are sent."""
+CHECKED = 5
+"""Documents looked up to check an index before it becomes the current one."""
 
 
 class Indexes:
@@ -126,14 +126,14 @@ class Indexes:
     def name_of(self, digest: str) -> str:
         return f"{self._prefix}-{digest}"
 
-    def is_whole(self, index: str) -> bool:
+    def is_complete(self, index: str) -> bool:
         """Whether an index exists and is complete, and no shard is lost. Raises ClusterUnavailable."""
         meta = self._meta(index)
         return meta is not None and bool(meta.get("whole")) and self._count(index) == meta.get("documents")
 
     def fill(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> None:
-        """Create the wanted index, check it and mark it complete; an index of that name is removed first. `previous` is
-        the index before it, empty if everything is to be sent.
+        """Create the wanted index, replacing one of that name, check it and mark it complete. `previous`: the index
+        before it; empty to send everything.
 
         Call only while holding the lease. Raises ClusterUnavailable.
         """
@@ -147,7 +147,7 @@ class Indexes:
             self._ask("PUT", f"/{index}/_settings", {"index": {"blocks.write": True}})
             meta = {"form": FORM, "documents": len(wanted.documents), "whole": True}
             self._ask("PUT", f"/{index}/_mapping", {"_meta": meta})
-        except BaseException:  # however it ends, nothing half done stays, if the cluster can still be told
+        except BaseException:  # also if interrupted: leave nothing half built
             self._delete(index)
             raise
 
@@ -176,7 +176,7 @@ class Indexes:
                 self._delete(index)
 
     def _clone(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> bool:
-        """Clone the previous index inside the cluster and send the changes; return False if that is not worth it."""
+        """Clone the previous index inside the cluster and send the changes; return False if that does not pay."""
         meta = self._meta(previous) if previous else None
         if meta is None or not meta.get("whole") or meta.get("form") != FORM:
             return False
@@ -188,7 +188,7 @@ class Indexes:
         except Refused:
             return False
         self._await_shards(index)
-        changes = (write_item(one, source_of(wanted.documents[one])) for one in wanted.changed)
+        changes = (write_item(each, source_of(wanted.documents[each])) for each in wanted.changed)
         send(self._cluster, index, chain(changes, map(delete_item, wanted.removed)), pause)
         log.info("%d documents were sent to the cluster, the others were there", len(wanted.changed))
         return True
@@ -197,16 +197,16 @@ class Indexes:
         self._ask("PUT", f"/{index}", index_body(self._shape))
         self._await_shards(index)
         began = time.monotonic()
-        items = (write_item(one.id, source_of(one)) for one in wanted.documents.values())
+        items = (write_item(document.id, source_of(document)) for document in wanted.documents.values())
         count = send(self._cluster, index, items, pause)
         log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
 
     def _check(self, index: str, wanted: WantedIndex) -> None:
-        """Check the number of documents, and look some up by their keys. Raises ClusterUnavailable if one is lost."""
+        """Count the documents and look some up by their keys. Raises ClusterUnavailable if one is missing."""
         if (count := self._count(index)) != len(wanted.documents):
             raise ClusterUnavailable(f"{count} of {len(wanted.documents)} documents arrived")
         ids = list(wanted.documents)
-        for document_id in ids[:: max(1, len(ids) // ASKED)][:ASKED]:
+        for document_id in ids[:: max(1, len(ids) // CHECKED)][:CHECKED]:
             keys = wanted.documents[document_id].keys
             if not keys:
                 continue
@@ -222,7 +222,7 @@ class Indexes:
             raise ClusterUnavailable("an index has no place for its shards")
 
     def _await_copies(self, index: str) -> None:
-        """Wait until as many replicas exist as nodes allow: from then on three nodes tolerate the loss of one."""
+        """Wait until there are as many replicas as nodes allow: from then on, three nodes survive the loss of one."""
         wanted = "wait_for_events=languid&wait_for_no_initializing_shards=true"
         health = self._ask("GET", f"/_cluster/health/{index}?{wanted}&timeout=20s")
         if health["timed_out"]:
@@ -233,12 +233,12 @@ class Indexes:
         return int(answer["hits"]["total"]["value"])
 
     def _meta(self, index: str) -> dict[str, Any] | None:
-        """Return what the mapping of an index says about it; None if there is no such index."""
+        """Return the metadata in the mapping of an index; None if there is no such index."""
         found = self._find(f"/{index}/_mapping")
         return found[index]["mappings"].get("_meta", {}) if found else None
 
     def _find(self, path: str) -> dict[str, Any]:
-        """Return the answer at a path, empty if there is nothing."""
+        """Return the answer at a path; empty if nothing is there."""
         try:
             found: dict[str, Any] = self._ask("GET", path)
         except Refused as error:
