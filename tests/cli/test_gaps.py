@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from jieda.entry import Language
-from jieda.feedback import FeedbackStore, Gap, GapOutcome, GapSource
+from jieda.feedback import FeedbackStore, Gap, GapOutcome, GapSource, TriedOutcome
 
 from tests.support.command import Done, jieda
 from tests.support.small_content import edition, write
@@ -66,9 +66,23 @@ def test_json_has_all_of_it_and_limits_hold(tmp_path: Path) -> None:
     assert found["missing"] == [{"id": "roll/alone", "lang": "zh"}]
     assert found["never_read"] is None
     assert found["data"] == str(tmp_path / "data")
+
+
+def test_a_site_in_one_language_lacks_none_and_counts_follow_an_entry_to_its_new_id(tmp_path: Path) -> None:
+    prepare(tmp_path)
     (tmp_path / "content/zh/roll/both.md").unlink()
-    alone = json.loads(run(tmp_path, "--json").stdout)
-    assert alone["missing"] == [], "a site in one language lacks none"
+    (tmp_path / "content/en/roll/alone.md").unlink()
+    write(tmp_path / "content", {"en/roll/now.md": edition("Alone", formerly="[roll/alone]")})
+    store = FeedbackStore(tmp_path / "data")
+    store.add_counts({}, {"roll/alone": 7}, 1)
+    store.add_report("roll/alone", Language.EN, TriedOutcome.OUTDATED, "")
+    for entry, solved in (("roll/alone", True), ("roll/alone", False), ("roll/now", False), ("roll/gone", False)):
+        store.add_vote(entry, Language.EN, solved=solved)
+    found = json.loads(run(tmp_path, "--json").stdout)
+    assert found["missing"] == []
+    assert found["never_read"] == ["roll/both"]
+    assert [each["entry"] for each in found["reports"]] == ["roll/now"]
+    assert found["voted_down"] == [{"id": "roll/now", "lang": "en", "solved": 1, "unsolved": 2}]
 
 
 def test_empty_and_off_are_said_and_what_is_forgotten_is_gone(tmp_path: Path) -> None:

@@ -291,14 +291,14 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
     library, counts = snapshot.library, _read_counts(service, days)
     searcher = snapshot.searcher
     groups = group_gaps(counts.asked, WordReader(searcher.analyzer, searcher.glossary), counts.awaited)
+    read = {library.resolve(each) for each in counts.reads or ()}
+    reports = (each._replace(entry=library.resolve(each.entry) or "") for each in counts.reports)
     return Maintenance(
         days=days,
         gaps=[*(_with_answer(snapshot, each) for each in groups[:LOOKED_AT]), *groups[LOOKED_AT:]],
         voted_down=_voted_down(library, counts.votes),
-        reports=[each for each in counts.reports if each.entry in library],
-        never_read=[library.summary(each) for each in library.ids if each not in counts.reads]
-        if counts.reads
-        else None,
+        reports=[each for each in reports if each.entry],
+        never_read=[library.summary(each) for each in library.ids if each not in read] if read else None,
         stale=_by_entry(library.stale),
         # Where no entry has a language, the site is in the other one.
         missing=_by_entry(lambda lang: library.missing(lang) if library.published(lang) else ()),
@@ -347,7 +347,10 @@ def _by_entry(listed: Callable[[Language], Sequence[Summary]]) -> list[tuple[Sum
 
 def _voted_down(library: Library, votes: Sequence[VoteCount]) -> Sequence[VoteCount]:
     """Return editions with at least as many failures as successes, the largest surplus of failures first."""
-    found = [
-        each for each in votes if each.unsolved and each.unsolved >= each.solved and each.entry in library
-    ]
+    solved, unsolved = Counter[tuple[str, Language]](), Counter[tuple[str, Language]]()
+    for each in votes:
+        if entry := library.resolve(each.entry):
+            solved[entry, each.lang] += each.solved
+            unsolved[entry, each.lang] += each.unsolved
+    found = [VoteCount(*of, solved[of], no) for of, no in unsolved.items() if no and no >= solved[of]]
     return sorted(found, key=lambda each: (each.solved - each.unsolved, each.entry, each.lang))
