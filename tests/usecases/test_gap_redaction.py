@@ -173,6 +173,7 @@ def test_judged_queries_keep_what_they_are_about(redactor: Redactor) -> None:
         ("why does user alice get permission denied", "why does user {word} get permission denied"),
         ("王伟的训练慢", "{word} 训练慢"),
         ("欧阳的训练慢", "{word} 训练慢"),
+        ("刘德华的训练慢", "{word} 训练慢"),
         ("margaret's loss is nan, says smith", "{word} loss is nan says {word}"),
         ("住北京市海淀区中关村大街 27 号 3 号楼 201 室，显存不足", "{addr} 显存不足"),
         ("oom at 42 baker street", "oom at {addr}"),

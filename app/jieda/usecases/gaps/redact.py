@@ -229,12 +229,13 @@ class Redactor:
 
     def _han(self, run: str, *, dictionary: bool) -> Iterator[str]:
         """Redact a Chinese text; adjacent words that stay form one piece. A single known character stays between known
-        words; two in a row may be a name."""
+        words; two in a row may be a name. Of a name, no part stays that is a word by itself."""
         known = [False] * len(run)
         for piece in self._analyzer.analyze(run).pieces:
-            for token in piece.of_kind(TokenKind.TERM):
-                if self._is_known(token.text, dictionary=dictionary):
-                    known[token.start : token.end] = [True] * (token.end - token.start)
+            for token in sorted(piece.of_kind(TokenKind.TERM), key=lambda each: each.end - each.start):
+                is_known = self._is_known(token.text, dictionary=dictionary)
+                if is_known or token.text in self._names:
+                    known[token.start : token.end] = [is_known] * (token.end - token.start)
         for is_known, places in groupby(range(len(run)), key=known.__getitem__):
             stretch = "".join(run[place] for place in places)
             alone = len(stretch) == 1 and (is_function_word(stretch) or self._searcher.has_word(stretch))
