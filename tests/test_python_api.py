@@ -91,8 +91,15 @@ def test_settings_are_taken_as_python_has_them_and_wrong_ones_named(
     with pytest.raises(jieda.JiedaError, match="no setting semantik: is semantic meant"):
         jieda.open(content, data=data, semantik=False)
     given = jieda.open(
-        content=[content], data=data, semantic=False, help_url=None, allowed_hosts=("a.example", "b.example")
+        content=[content],
+        data=data,
+        semantic=False,
+        help_url=None,
+        allowed_hosts=("a.example", "b.example"),
+        opensearch_password="geheim",
     )
+    assert repr(given) == "KnowledgeBase()", "a notebook prints it"
+    assert {given, base} == {base, given}
     settings = given.client.service.settings
     assert (settings.content, settings.help_url) == ((content,), "")
     assert settings.allowed_hosts == ("a.example", "b.example")

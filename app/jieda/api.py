@@ -59,14 +59,15 @@ def local_client(settings: Settings) -> Local:
     return Local(Service.of(settings, knowledge), Shapers(urls, Translations.load().translator))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KnowledgeBase:
     """Content as of the time it was opened. Its answers are those of the REST API, as typed objects.
 
     Several threads may use it; their calls run one at a time.
     """
 
-    client: Local
+    client: Local = field(repr=False)
+    """Not shown: its settings hold passwords."""
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def search(  # noqa: PLR0913 - one parameter for each option
