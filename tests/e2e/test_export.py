@@ -25,6 +25,7 @@ from tests.support.shipped import copy_data
 from tests.support.small_content import edition, write
 
 PREFIX = "/kb"
+BASE = "https://faq.example.com"
 LINK = re.compile(r'(?:href|src)="(/[^"#?]*)(\?page=\d+)?')
 NOT_LOGGED = re.compile("(not|nor) logged")
 """What nobody knows of the host of the files."""
@@ -52,6 +53,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # What was exported before is replaced, and what an export that was killed has left is no obstacle.
     for content, data in ((few, folder.with_name("data")), (ROOT / "content", built)):
         arguments = [str(link), "--content", str(content), "--root-path", PREFIX]
+        arguments += ["--base-url", BASE] if content == few else []
         done = export(*arguments, data=data)
         assert done.returncode == 0, done.stderr
         assert (folder / "en/entries/roll/gone/index.html").is_file() == (content == few)
@@ -61,7 +63,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if content == few:
             old = (folder / "zh/entries/roll/went/index.html").read_text(encoding="utf-8")
             assert f'url={PREFIX}/zh/entries/roll/gone"' in old
+            check_addresses(folder)
     return folder
+
+
+def check_addresses(folder: Path) -> None:
+    """The lists for programs name nothing that only a server has."""
+    for name, least in (("sitemap.xml", 5), ("llms.txt", 3), ("zh/llms.txt", 3)):
+        text = (folder / name).read_text(encoding="utf-8")
+        named = re.findall(rf"{BASE}{PREFIX}/([^\s<>\")]*)", text)
+        assert len(named) >= least, text
+        for path in named:
+            assert (folder / path).is_file() or (folder / path / "index.html").is_file(), path
 
 
 @pytest.fixture(scope="module")

@@ -87,6 +87,8 @@ ONE_TOPIC = re.compile(r'(?<=href=")(/[^"?#]*)/entries\?topic=([^"&#]+)(?=")')
 INSIDE = re.compile(r' href="(/(?!/)[^"#]*)[^"]*"')
 SEARCHED = re.compile(r"/(en|zh)/search\?q=")
 """Addresses that the exported script answers."""
+LISTED = re.compile(r"  <url>[\s\S]*?</url>\n|^(?!- ).+\n\n", re.MULTILINE)
+"""A page in a sitemap, or a paragraph of llms.txt."""
 LINKS = re.compile(r'(?:href|src)="(/[^"#]*)')
 NOWHERE = b"export.invalid"
 """Host of the requests; it never occurs in the exported addresses."""
@@ -114,6 +116,8 @@ async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
             text = body.decode()
             waiting += [(each, address) for each in LINKS.findall(text)]
             body = adapt_page(text, site).encode()
+        elif path.endswith(("/sitemap.xml", "/llms.txt")):
+            body = adapt_list(body.decode(), site).encode()
         yield file_path(path, is_page=is_page), body
     snapshot = site.service.current()
     library, analyzer = snapshot.library, snapshot.searcher.analyzer
@@ -198,6 +202,12 @@ def adapt_page(html: str, site: Site) -> str:
         return link[0] if is_exportable(path) or SEARCHED.match(path) else ""
 
     return INSIDE.sub(without_dead_end, parts).replace("<head>", head, 1)
+
+
+def adapt_list(text: str, site: Site) -> str:
+    """Return a list of addresses for programs without the pages and paragraphs that name one that was not exported."""
+    address = re.compile(rf"(?<![^\s>]){re.escape(site.urls.absolute(site.urls.root_path))}(/[^\s<]*)")
+    return LISTED.sub(lambda part: part[0] if all(map(is_exportable, address.findall(part[0]))) else "", text)
 
 
 def file_path(path: str, *, is_page: bool) -> str:
