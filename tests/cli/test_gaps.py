@@ -76,7 +76,12 @@ def test_a_site_in_one_language_lacks_none_and_counts_follow_an_entry_to_its_new
     store = FeedbackStore(tmp_path / "data")
     store.add_counts({}, {"roll/alone": 7}, 1)
     store.add_report("roll/alone", Language.EN, TriedOutcome.OUTDATED, "")
-    for entry, solved in (("roll/alone", True), ("roll/alone", False), ("roll/now", False), ("roll/gone", False)):
+    for entry, solved in (
+        ("roll/alone", True),
+        ("roll/alone", False),
+        ("roll/now", False),
+        ("roll/gone", False),
+    ):
         store.add_vote(entry, Language.EN, solved=solved)
     found = json.loads(run(tmp_path, "--json").stdout)
     assert found["missing"] == []
