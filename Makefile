@@ -73,10 +73,10 @@ test: install lint types check suite ## Lint, types, content and all tests, as i
 suite: install ## All tests and nothing else (ARGS, JOBS)
 	$(PYTEST) $(ARGS)
 
-test-opensearch: install ## Tests against a real OpenSearch cluster of three nodes, where mvn and Java are (ARGS)
+test-opensearch: install ## Tests against a real OpenSearch cluster of three nodes, needs mvn and Java (ARGS)
 	$(BIN)/python -m tests.support.opensearch $(ARGS)
 
-quick: install lint types ## Lint, types and the tests that take no server, no browser and no long computing
+quick: install lint types ## Lint, types and the tests that need no server, browser or long computation
 	$(PYTEST) -m "not server and not browser and not slow" --hypothesis-profile quick $(ARGS)
 
 coverage: install ## All tests, and the lines of app/ that none of them runs
@@ -103,19 +103,19 @@ bench: install ## Run every benchmark in bench/
 	@for file in $$(grep -l __main__ bench/*.py); do \
 		echo "== $$file"; $(BIN)/python -m "bench.$$(basename "$$file" .py)" || exit 1; done
 
-chaos: install ## Kill it and damage its files; each next start must be right (ARGS, see trials/chaos.py)
+chaos: install ## Kill the server and damage its files; every next start must be right (ARGS, see trials/chaos.py)
 	$(BIN)/python -m trials.chaos $(ARGS)
 
 soak: install ## Serve under load and a content change a second (ARGS, see trials/soak.py)
 	$(BIN)/python -m trials.soak $(ARGS)
 
-fuzz: install ## Give nonsense to everything that reads what others write (ARGS, see trials/fuzz.py)
+fuzz: install ## Feed nonsense to everything that reads other people's input (ARGS, see trials/fuzz.py)
 	$(BIN)/python -m trials.fuzz $(ARGS)
 
-attacks: install ## Take another reader's turn in ten ways; what he sees of it is printed (ARGS, see trials/attacks.py)
+attacks: install ## Try in ten ways to slow down another reader, and print what that reader notices (ARGS, see trials/attacks.py)
 	$(BIN)/python -m trials.attacks $(ARGS)
 
-week: install ## A week of questions in some minutes, part of them without an answer; the report must name what is missing (ARGS, see trials/week.py)
+week: install ## A week of questions in a few minutes, some without an answer; the report must name what is missing (ARGS, see trials/week.py)
 	$(BIN)/python -m trials.week $(ARGS)
 
 # Extras are kept: for `coverage[toml]` pip looks at the newest release of coverage, and refuses it, unless that very name
@@ -132,12 +132,12 @@ dist: install ## Build the wheel and the source distribution into dist/
 	$(BIN)/python -m hatchling build -d dist
 
 VERSION := $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' app/jieda/version.py 2>/dev/null)
-sbom: install ## Write what is shipped to dist/, as CycloneDX
+sbom: install ## Write the bill of materials to dist/, as CycloneDX
 	@mkdir -p dist
 	$(BIN)/python requirements/sbom.py > dist/jieda-$(VERSION).cdx.json
 	@echo dist/jieda-$(VERSION).cdx.json
 
-sites: install ## Install the site generators that tests of <jieda-search> build pages with, apart from all else
+sites: install ## Install, apart from the rest, the site generators with which tests of <jieda-search> build pages
 	$(BIN)/python -m venv $(SITES)
 	$(call INSTALL,$(SITES),sites)
 

@@ -38,7 +38,7 @@ PAGE = click.Path(exists=True, path_type=Path)
 @click.command("import")
 @click.argument("pages", metavar="[PAGE]...", nargs=-1, type=PAGE)
 @click.option("--en", type=PAGE, help="English page, or directory of pages.")
-@click.option("--zh", type=PAGE, help="Chinese page, directory of pages, or gettext catalogue.")
+@click.option("--zh", type=PAGE, help="Chinese page, directory of pages, or gettext catalog.")
 @click.option(
     "--framework", required=True, help="The framework (of taxonomy.yaml) that the entries are about."
 )
@@ -77,7 +77,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 ) -> int:
     """Turn question-and-answer pages into drafts of entries in the (last) content directory.
 
-    PAGE is a file or a directory: Markdown, MDX, HTML, reStructuredText or a gettext catalogue; --en and --zh name
+    PAGE is a file or a directory: Markdown, MDX, HTML, reStructuredText or a gettext catalog; --en and --zh name
     pages that are translations of each other. Existing files are never overwritten; of a page that was imported before,
     the changes are shown. Exit code: 0 if questions were found, 1 if there were none or a named page has none, 2 if a
     page cannot be read.
