@@ -3,6 +3,7 @@
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +12,7 @@ from jieda.content.authoring.edition_text import format_list, quote
 from jieda.content.authoring.writing import Rewrite, carry_out
 from jieda.content.read.corpus import Corpus, Editions, Outline
 from jieda.content.read.forms import FIELDS
-from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar, YamlError, read_fields
+from jieda.content.read.yaml_reader import Fields, Items, Scalar, YamlError, read_fields
 from jieda.errors import AuthoringError
 
 FIRST_LINE = 2
@@ -127,15 +128,6 @@ def canonical_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: places.get(name, len(places)))
 
 
-def plain_values(node: Node) -> object:
-    """Return a node's values without their positions, for comparison."""
-    if isinstance(node, Scalar):
-        return node.text, node.quoted
-    if isinstance(node, Items):
-        return tuple(map(plain_values, node.items))
-    return {name: plain_values(value) for name, value in node.values.items()}
-
-
 def _is_aside(line: str) -> bool:
     return not line.strip() or line.startswith("#")
 
@@ -154,9 +146,10 @@ def in_canonical_order(content: bytes) -> bytes:
     if len(set(fields.key_lines.values())) < len(fields.key_lines):
         raise AuthoringError("two fields share a line: give each its own")
     changed = replace(source, front=_front_in_order(source.front_lines, fields.key_lines, order))
-    if not _has_same_values(source, changed):
-        raise AuthoringError("the front matter cannot be put in order line by line: do it by hand")
-    return changed.content
+    with suppress(AuthoringError):
+        if SourceText.of(changed.content).fields() == fields:
+            return changed.content
+    raise AuthoringError("the front matter cannot be put in order line by line: do it by hand")
 
 
 def _front_in_order(lines: Sequence[str], starts: Mapping[str, int], order: Iterable[str]) -> str:
@@ -174,13 +167,6 @@ def _front_in_order(lines: Sequence[str], starts: Mapping[str, int], order: Iter
     blocks = dict(zip(starts, pairwise([*firsts, end]), strict=True))
     rows = [(0, firsts[0]), *(blocks[name] for name in order), (end, len(lines))]
     return "".join(line for first, last in rows for line in lines[first:last])
-
-
-def _has_same_values(one: SourceText, other: SourceText) -> bool:
-    try:
-        return plain_values(one.fields()) == plain_values(SourceText.of(other.content).fields())
-    except AuthoringError:
-        return False
 
 
 _BARE = re.compile(r"[A-Za-z][\w.-]*")

@@ -40,11 +40,12 @@ class YamlError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A single value, as written. `start` and `end`: its offsets in the text, quotes included."""
+    """A single value, as written. `start` and `end`: its offsets in the text, quotes included. Nodes with the same
+    values are equal, wherever they stand."""
 
     text: str
     quoted: bool
-    line: int
+    line: int = field(compare=False)
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)
 
@@ -61,7 +62,7 @@ class Items:
     """A list."""
 
     items: tuple["Node", ...]
-    line: int
+    line: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,8 @@ class Fields:
     """A mapping. `line` is where it starts; every key has its own line."""
 
     values: dict[str, "Node"]
-    key_lines: dict[str, int]
-    line: int
+    key_lines: dict[str, int] = field(compare=False)
+    line: int = field(compare=False)
 
 
 Node = Scalar | Items | Fields
