@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.content.check.everything import CheckReport, check_content
 from jieda.content.read.load import Loaded
 from jieda.entry import Language, Problem
 from jieda.importing.page import MarkdownPage, PagePair, read_page
@@ -29,6 +28,7 @@ from jieda.importing.plan import ImportPlan, ImportRequest, plan_import
 from jieda.importing.propose import Status
 from jieda.importing.questions import PageQuestion, find_questions
 from jieda.importing.sources import ImportSources
+from jieda.usecases.check import CheckReport, check_content
 
 CONTENT = Path(__file__).resolve().parent.parent / "content"
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt")

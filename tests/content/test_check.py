@@ -212,6 +212,15 @@ BROKEN = {
         },
         "signature: 'chunk {int} of the moon is missing' also finds samples/roll/c/1.log",
     ),
+    "signature that reaches too far as a diagnosis reads it": (
+        {
+            "en/roll/c.md": error(title="C", signatures="['sun.DarkError: sun {int} is dark']"),
+            "samples/roll/c/1.log": "sun.DarkError: sun 1 is dark",
+            "samples/roll/c/2.log": "sun.DarkError: sun 2 is dark",
+            "samples/roll/a/1.log": "DarkError: sun 1 is dark\nchunk 2 of the moon is missing",
+        },
+        "signature: 'sun.DarkError: sun {int} is dark' also finds samples/roll/a/1.log",
+    ),
     "edition in no framework folder": (
         {"en/lost.md": edition("L")},
         "en/lost.md:1: place: is neither an edition, <lang>",

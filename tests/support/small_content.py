@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from jieda.content.check.everything import check_content
 from jieda.content.library import Library
 from jieda.content.read.load import Loaded
+from jieda.usecases.check import check_content
 
 TAXONOMY = """\
 frameworks:

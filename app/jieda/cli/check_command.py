@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,17 +11,14 @@ import click
 
 from jieda.cli.asking import lang_option
 from jieda.cli.running import content_option, print_json
-from jieda.content.check.everything import CheckReport, TriedAnswers, check_content, check_out
-from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language, Problem, escape_controls
 from jieda.errors import ContentError
 from jieda.locales.translations import Translations
 from jieda.places import CONTENT
 from jieda.presentation.problem_text import problem_text
-from jieda.search.answers import SearchRequest
 from jieda.settings import Settings, content_directories
 from jieda.snapshot.knowledge import Knowledge
-from jieda.usecases.judge import judge
+from jieda.usecases.check import CheckReport, check_content, check_out
 
 
 @click.command("check")
@@ -83,30 +79,14 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
 
 def run_check(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
-    """Run the whole check. Raises ContentError, JiedaError."""
-    with trial_answers(directories) if searches else nullcontext() as answers:
-        return check_content(directories, answers)
-
-
-@contextmanager
-def trial_answers(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
-    """Yield functions that search and diagnose the content, with an index in a temporary directory.
-
-    Raises ContentError as `check_content` does, and JiedaError if nothing can be written there.
-    """
+    """Run the whole check, with an index in a temporary directory if it `searches`. Raises ContentError, and
+    JiedaError where nothing can be written there."""
+    if not searches:
+        return check_content(directories)
     with TemporaryDirectory(prefix="jieda-") as data:
         knowledge = Knowledge(Settings.load(os.environ, content=directories, data=data))
         knowledge.build()
-        snapshot = knowledge.snapshot
-
-        def diagnosed(log: str, framework: str) -> dict[str, bool]:
-            verdict = judge(snapshot, SearchRequest(log, frameworks=(framework,) if framework else ()))
-            return {match.entry.id: match.confidence is Confidence.EXACT for match in verdict.matches}
-
-        def answered(text: str, lang: Language) -> list[str]:
-            return [match.entry.id for match in judge(snapshot, SearchRequest(text, lang)).matches]
-
-        yield TriedAnswers(snapshot.searcher.has_words, diagnosed, answered)
+        return check_content(directories, knowledge.snapshot)
 
 
 def _answerable_for(

@@ -204,6 +204,11 @@ def event_finder(signatures: Iterable[Signature], formats: Formats) -> Callable[
     return find
 
 
+def signatures_of(events: Events) -> frozenset[Signature]:
+    """Return the signatures of a log, with support or not."""
+    return frozenset(signature for signature, _ in events)
+
+
 def count_signatures(
     holders: Mapping[str, Sequence[Signature]],
     samples: Iterable[tuple[str, Events]],

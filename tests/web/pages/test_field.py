@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from jieda.content.check.everything import check_content
+from jieda.usecases.check import check_content
 
 from tests.support import small_content
 from tests.support.inside import Inside

@@ -4,7 +4,7 @@ samples, in time proportional to the sum of both and not to their product."""
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,7 @@ from jieda.content.read.corpus import Corpus, Outline, newest
 from jieda.content.read.yaml_reader import Fields, Items, Scalar, read_items
 from jieda.entry import Kind, Signature
 from jieda.log_knowledge import SHARED_BY
-from jieda.signature import LONGEST_SURE, AnchorIndex, SignatureLine, compile_signature_line, normalize
+from jieda.signature import LONGEST_SURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,40 +59,7 @@ def _normalize(word: str) -> str:
 SAMPLES_PER_ERROR = 2
 
 Matches = Mapping[str, frozenset[Signature]]
-"""The signatures that match a sample, by the hash of its content; samples without any may be left out."""
-
-_COLORS = re.compile(r"\x1b\[[0-9;?]{0,30}[A-Za-z]")
-
-
-class SignatureFinder:
-    """Finds signatures in texts; only those whose anchors occur in a text are tried on it."""
-
-    def __init__(self, signatures: Iterable[Signature]) -> None:
-        lines: dict[str, SignatureLine] = {}
-        self._holders: dict[str, list[Signature]] = defaultdict(list)
-        for signature in dict.fromkeys(signatures):
-            # All lines must occur, so it suffices to search for one of them.
-            lines |= {text: compile_signature_line(text) for text in (*signature.all, *signature.unless)}
-            longest = max((lines[text] for text in signature.all), key=lambda line: len(line.anchor))
-            self._holders[longest.anchor].append(signature)
-        self._lines = lines
-        self._anchors = AnchorIndex(self._holders)
-
-    def find(self, text: str) -> frozenset[Signature]:
-        """Return the signatures of which every `all` line occurs in `text`, and no `unless` line."""
-        plain = normalize(_COLORS.sub("", text))
-        folded = plain.casefold()
-        return frozenset(
-            signature
-            for anchor in self._anchors.find(folded)
-            for signature in self._holders[anchor]
-            if all(self._has(plain, folded, line) for line in signature.all)
-            and not any(self._has(plain, folded, line) for line in signature.unless)
-        )
-
-    def _has(self, text: str, folded: str, line: str) -> bool:
-        compiled = self._lines[line]
-        return compiled.anchor in folded and compiled.find(text) is not None
+"""The signatures that a diagnosis finds in a log, by the hash of its content; logs without any may be left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,12 @@ class Loaded:
         return self.state.file_problems
 
     @property
+    def log_texts(self) -> dict[str, str]:
+        """The texts of all samples and background logs, by the hash of their content."""
+        logs = (*self.corpus.samples.values(), self.corpus.background)
+        return {log.content: self.sample_texts[log.path] for each in logs for log in each}
+
+    @property
     def samples(self) -> tuple[Sample, ...]:
         """All sample logs, including those of ids without an entry."""
         return tuple(

@@ -19,13 +19,13 @@ from jieda.content.authoring.writing import (
     opened,
     patch_of,
 )
-from jieda.content.check.findings import Matches, SignatureFinder, SignatureHolders
+from jieda.content.check.findings import Matches, SignatureHolders
 from jieda.content.read.corpus import Corpus, FileOutline
 from jieda.content.read.directory import SourceFile
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.load import Loaded
 from jieda.content.read.parse import UnservableError, decode, parse_file
-from jieda.diagnosis.facts import Events, event_finder
+from jieda.diagnosis.facts import Events, event_finder, signatures_of
 from jieda.drafting.guesses import SlugAllocator, is_specific
 from jieda.entry import Kind, Language, Signature
 from jieda.errors import AuthoringError, GitError
@@ -168,29 +168,19 @@ class LoadedContent:
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
         self.formats: Formats = compile_formats(loaded.vocabulary.logs.failures)
-        spoken = SignatureHolders.of(loaded.corpus)
-        self._known = frozenset(spoken.holders)
-        self.finder = SignatureFinder(spoken.holders)
-        texts = loaded.sample_texts
-        logs = [*loaded.corpus.samples.values(), loaded.corpus.background]
-        self._logs = {log.content: texts[log.path] for each in logs for log in each}
-        self._matches: Matches = {content: self.finder.find(text) for content, text in self._logs.items()}
+        self._known = frozenset(SignatureHolders.of(loaded.corpus).holders)
+        self._find = event_finder(self._known, self.formats)
+        self._logs = loaded.log_texts
+        self._found = {content: self._find(text) for content, text in self._logs.items()}
         self.events = lru_cache(REMEMBERED)(self._events)
-        self._new = lru_cache(REMEMBERED)(self._find_new)
 
     def matches(self, signatures: Iterable[Signature], more: Mapping[str, str]) -> Matches:
         """Return the matches of every log, `signatures` included, and those of `more` logs, given by their hash."""
-        fresh = frozenset(signatures) - self._known
-        found = self._new(fresh) if fresh else {}
-        own = SignatureFinder(fresh)
-        added = {content: self.finder.find(text) | own.find(text) for content, text in more.items()}
-        return {
-            content: had | found.get(content, frozenset()) for content, had in self._matches.items()
-        } | added
-
-    def _find_new(self, signatures: frozenset[Signature]) -> Matches:
-        finder = SignatureFinder(signatures)
-        return {content: finder.find(text) for content, text in self._logs.items()}
+        fresh = tuple(dict.fromkeys(each for each in signatures if each not in self._known))
+        find, new = event_finder(fresh, self.formats), self.events(fresh)
+        found = {content: had | new[content] for content, had in self._found.items()}
+        found |= {content: self._find(text) | find(text) for content, text in more.items()}
+        return {content: signatures_of(events) for content, events in found.items()}
 
     def _events(self, signatures: tuple[Signature, ...]) -> Mapping[str, Events]:
         """Return the events of some signatures in every log, as a diagnosis finds them, by the hash of the log."""

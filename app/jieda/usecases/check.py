@@ -1,24 +1,30 @@
-"""The complete check of content directories, as `jieda check` runs it."""
+"""The whole check of content directories, as `jieda check` runs it."""
 
 import filecmp
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jieda.content.check.findings import MOST_NAMED, SignatureFinder, SignatureHolders, glossary_words
+from jieda.content.check.findings import MOST_NAMED, SignatureHolders, glossary_words
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import Corpus, draft_files, newest
 from jieda.content.read.directory import BRAND, list_directory
 from jieda.content.read.gather import GLOSSARY, TAXONOMY, in_order
 from jieda.content.read.load import Loaded
-from jieda.entry import Kind, Language, Problem
+from jieda.diagnosis.answers import Confidence
+from jieda.diagnosis.facts import event_finder, signatures_of
+from jieda.entry import Kind, Problem
 from jieda.git import Repository
+from jieda.log.formats import compile_formats
 from jieda.progress import with_progress
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.judge import judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +44,16 @@ class CheckReport:
         return tuple(each for each in self.problems if not (each.served and each.path in self.drafts))
 
 
-@dataclass(frozen=True, slots=True)
-class TriedAnswers:
-    """Answers from the checked content. `finds`: whether a search for some words finds anything; `diagnosed`: ids that
-    a diagnosis of a log finds, best first, and whether each is exact, given the framework that an asker would name;
-    `judged`: ids that are at least possible for a line in a language."""
-
-    finds: Callable[[str], bool]
-    diagnosed: Callable[[str, str], Mapping[str, bool]]
-    judged: Callable[[str, Language], Collection[str]]
-
-
-def check_content(directories: Sequence[Path], answers: TriedAnswers | None = None) -> CheckReport:
-    """Check content directories; without `answers`, checks that need a search or a diagnosis are skipped. Raises
-    ContentError if a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken."""
+def check_content(directories: Sequence[Path], snapshot: Snapshot | None = None) -> CheckReport:
+    """Check content directories; without a `snapshot` of them, checks that need a search or a diagnosis are skipped.
+    Raises ContentError if a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken."""
     loaded = Loaded(directories)
-    corpus = loaded.corpus
+    corpus, failures = loaded.corpus, loaded.vocabulary.logs.failures
     signatures = SignatureHolders.of(corpus)
-    finder = SignatureFinder(signatures.holders)
-    logs = [sample for samples in (*corpus.samples.values(), corpus.background) for sample in samples]
+    find, logs = event_finder(signatures.holders, compile_formats(failures)), loaded.log_texts
     matches = {
-        sample.content: finder.find(loaded.sample_texts[sample.path])
-        for sample in with_progress(logs, len(logs), "logs tried")
+        content: signatures_of(find(text))
+        for content, text in with_progress(logs.items(), len(logs), "logs tried")
     }
     of_entries = chain.from_iterable(loaded.state.checks.values())
     between = check_between(corpus, signatures, matches)
@@ -67,7 +61,7 @@ def check_content(directories: Sequence[Path], answers: TriedAnswers | None = No
         entries=len(corpus.published),
         editions=sum(len(editions) for editions in corpus.published.values()),
         problems=in_order((*loaded.problems, *_missing_images(loaded), *of_entries, *between)),
-        notes=in_order(_notes_of(loaded, answers)) if answers else (),
+        notes=in_order(_notes_of(loaded, snapshot)) if snapshot else (),
         drafts=frozenset(draft_files(corpus.by_id)),
     )
 
@@ -87,14 +81,14 @@ def _general_fixes(corpus: Corpus) -> Iterator[Problem]:
             yield Problem(file.where, line, "anywhere", message, served=True)
 
 
-def _notes_of(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
+def _notes_of(loaded: Loaded, snapshot: Snapshot) -> Iterator[Problem]:
     yield from _general_fixes(loaded.corpus)
-    yield from _unanswered_groups(loaded, answers)
-    yield from _misjudged_logs(loaded, answers)
-    yield from _unanswered_words(loaded.corpus, answers)
+    yield from _unanswered_groups(loaded, snapshot)
+    yield from _misjudged_logs(loaded, snapshot)
+    yield from _unanswered_words(loaded.corpus, snapshot)
 
 
-def _misjudged_logs(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
+def _misjudged_logs(loaded: Loaded, snapshot: Snapshot) -> Iterator[Problem]:
     """Yield notes about samples that a diagnosis does not explain by their entry, and logs with another exact entry."""
     owned = [
         (entry_id, each)
@@ -102,34 +96,38 @@ def _misjudged_logs(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
         for each in loaded.corpus.samples.get(entry_id, ())
     ]
     for owner, log in (*owned, *(("", each) for each in loaded.corpus.background)):
-        found = answers.diagnosed(loaded.sample_texts[log.path], owner.partition("/")[0])
-        first = next(iter(found), "")
+        framework = owner.partition("/")[0]
+        asked = SearchRequest(loaded.sample_texts[log.path], frameworks=(framework,) if framework else ())
+        matches = judge(snapshot, asked).matches
+        first = matches[0].entry.id if matches else ""
         if owner and owner != first:
             said = f"is taken for {first}" if first else "is not explained by any entry"
             yield Problem(log.where, 1, "undiagnosed", f"in a diagnosis, this log {said}", served=True)
-        for other in (each for each, exact in found.items() if exact and each != owner):
+        exact = (each.entry.id for each in matches if each.confidence is Confidence.EXACT)
+        for other in (each for each in exact if each != owner):
             whose = f"of {owner}" if owner else "that no entry explains"
             message = f"in a diagnosis, this log {whose} is exact for {other}"
             yield Problem(log.where, 1, "two-exact", message, served=True)
 
 
-def _unanswered_words(corpus: Corpus, answers: TriedAnswers) -> Iterator[Problem]:
+def _unanswered_words(corpus: Corpus, snapshot: Snapshot) -> Iterator[Problem]:
     """Yield notes about symptoms and aliases that do not find their entry."""
     for entry_id, editions in corpus.published.items():
         for lang, file in editions.items():
             said = (("symptoms", file.front.symptoms), ("aliases", file.front.aliases))
             for name, texts in said:
                 for text in texts:
-                    if entry_id not in answers.judged(text, lang):
+                    matches = judge(snapshot, SearchRequest(text, lang)).matches
+                    if entry_id not in {match.entry.id for match in matches}:
                         message = f"{text!r} is not answered by this entry"
                         yield Problem(file.where, file.line(name), "own-words", message, served=True)
 
 
-def _unanswered_groups(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
+def _unanswered_groups(loaded: Loaded, snapshot: Snapshot) -> Iterator[Problem]:
     """Yield notes about glossary groups for none of whose words a search finds anything."""
     for group in chain.from_iterable(map(glossary_words, loaded.glossaries)):
         words = [word.text.strip() for word in group]
-        if not any(map(answers.finds, words)):
+        if not any(map(snapshot.searcher.has_words, words)):
             named, more = ", ".join(words[:MOST_NAMED]), ", …" if len(words) > MOST_NAMED else ""
             message = f"no search for {named}{more} finds anything yet"
             yield Problem(GLOSSARY, group[0].line, "unanswered", message, served=True)
