@@ -19,11 +19,11 @@ from jieda.web.http.problems import FieldError, HttpProblem
 from jieda.web.http.respond import MAX_HEADER, parse_language
 
 JSON_ESCAPE = 6
-"""Bytes that JSON may need for one byte of text: a control character is escaped as six."""
+"""Bytes that JSON may need for a byte of text: a control character is escaped as six."""
 JSON_FRAME = 1024
 """Bytes around the text in a JSON body."""
 MAX_STRINGS, MAX_OUTSIDE = 100, 1024
-"""A log and its metadata need a dozen strings and a few bytes between them."""
+"""A log and its metadata need a dozen strings, with a few bytes between them."""
 BLOCK = 1 << 18
 """Bytes of a long log that are processed at a time."""
 # `email.message` takes a time quadratic in the number of semicolons within quotation marks.
@@ -31,19 +31,19 @@ CHARSET = re.compile(r';\s*charset\s*=\s*"?([^\s;"]{0,40})', re.IGNORECASE)
 CHARSETS = re.compile(
     r"utf-8(-sig)?|ascii|iso8859-\d+|cp\d+|koi8-[rut]|gb2312|gbk|gb18030|big5\w*|euc_\w+|shift_jis\w*"
 )
-"""Accepted encodings, by Python's names: a newline byte is never part of another character; decoded in linear time."""
+"""Accepted encodings, by Python's names: those that decode in linear time and use a newline byte for nothing else."""
 
 M = TypeVar("M", bound=BaseModel)
 
 
 def most_json_bytes(limit: int) -> int:
-    """Return the largest JSON body, in bytes, for a text of `limit` bytes."""
+    """Return the most bytes of a JSON body with a text of `limit` bytes."""
     return limit * JSON_ESCAPE + JSON_FRAME
 
 
 async def read_json_bytes(request: Request, limit: int) -> bytes:
-    """Read a JSON body containing a log of up to `limit` bytes. Raises TooLarge, with the limit of the body, and
-    HttpProblem where it does not arrive in time."""
+    """Read a JSON body with a log of at most `limit` bytes. Raises TooLarge, with the limit of the body, and
+    HttpProblem if it does not arrive in time."""
     return await read_bytes(request, most_json_bytes(limit), limit * JSON_ESCAPE)
 
 
@@ -52,13 +52,13 @@ async def read_log(
 ) -> tuple[LogExtract, str]:
     """Read the log of a request, as JSON or raw, and the framework that is sent along.
 
-    Raises TooLarge beyond the limit of `service`, HttpProblem where the body cannot be read.
+    Raises TooLarge beyond the limit of `service`, and HttpProblem if the body cannot be read.
     """
     if request.headers.get("content-encoding", "").strip().lower() not in {"identity", ""}:
         raise _compressed()
     content_type = request.headers.get("content-type", "")
     if content_type.lower().startswith("multipart/"):
-        raise HttpProblem(415, "problem.no_log")  # the headers of a form would be taken for lines of the log
+        raise HttpProblem(415, "problem.no_log")  # the headers of its parts would count as lines of the log
     encoding = _encoding(content_type)
     if not is_json(request):
         return await _read_raw(request, service, encoding), parameters.framework
@@ -71,22 +71,22 @@ async def read_log(
 
 async def _read_raw(request: Request, service: Service, encoding: str) -> LogExtract:
     """Extract a raw log while it arrives, chunk by chunk. Raises as `read_log` does."""
-    taken, waiting = window(service, encoding), bytearray()
+    log, buffer = window(service, encoding), bytearray()
     most = max(SEARCHED, service.settings.max_log_bytes)
 
     async def take(chunk: bytes) -> None:
-        waiting.extend(chunk)
-        if not taken.size:
-            _check_text(bytes(waiting[:BEGINNING]))
-        if taken.size + len(waiting) > service.settings.max_log_bytes and len(waiting) >= BLOCK:
-            await service.offload(partial(taken.feed, bytes(waiting)))
-            waiting.clear()
+        buffer.extend(chunk)
+        if not log.size:
+            _check_text(bytes(buffer[:BEGINNING]))
+        if log.size + len(buffer) > service.settings.max_log_bytes and len(buffer) >= BLOCK:
+            await service.offload(partial(log.feed, bytes(buffer)))
+            buffer.clear()
 
     await receive(request, most, most, take)
-    taken.feed(bytes(waiting))
-    if not taken.size:
+    log.feed(bytes(buffer))
+    if not log.size:
         raise bad_body("problem.field.empty")
-    return await service.offload(taken.extract)
+    return await service.offload(log.extract)
 
 
 def _encoding(content_type: str) -> str:
@@ -102,7 +102,7 @@ def _encoding(content_type: str) -> str:
 
 
 def _check_text(beginning: bytes) -> None:
-    """Raise HttpProblem for a compressed or binary file: read as text, it would look like a log without errors."""
+    """Raise HttpProblem for a compressed or binary file, which would look like a log without errors."""
     if unpacker_of(beginning):
         raise _compressed()
     if is_binary(beginning):
@@ -110,19 +110,18 @@ def _check_text(beginning: bytes) -> None:
 
 
 def _compressed() -> HttpProblem:
-    # A few kilobytes can unpack to gigabytes, so a log must be sent uncompressed.
+    # Kilobytes can unpack to gigabytes, so a log must be sent uncompressed.
     return HttpProblem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"})
 
 
 def parse_body(request: Request, raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
-    """Parse and validate a JSON body; a language in it becomes that of the response, even of a refusal. Raises
+    """Parse and validate a JSON body. A language in it becomes that of the response, even of a refusal. Raises
     HttpProblem with the errors."""
-    if encoding != "utf-8":  # not valid JSON, strictly, but what the client declares
+    if encoding != "utf-8":  # strictly speaking invalid JSON, but what the client declares
         raw = raw.decode(encoding, "replace").encode()
     try:
         check_structure(raw, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
-        # A log decoded by a client with another encoding contains lone surrogates; they are replaced like any other
-        # undecodable bytes.
+        # A log that the client decoded wrongly contains lone surrogates, which are replaced like undecodable bytes.
         fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
         if isinstance(fields, dict):
             request.state.lang = parse_language(str(fields.get("lang")))
@@ -131,8 +130,8 @@ def parse_body(request: Request, raw: bytes, model: type[M], encoding: str = "ut
         raise bad_parameters(error, model) from None
     except (ValueError, RecursionError) as error:
         at = {"line": error.lineno, "column": error.colno} if isinstance(error, json.JSONDecodeError) else {}
-        broken = FieldError("body", "problem.field.json_at" if at else "problem.field.json", at)
-        raise HttpProblem(400, "problem.bad_json", errors=(broken,)) from None
+        invalid = FieldError("body", "problem.field.json_at" if at else "problem.field.json", at)
+        raise HttpProblem(400, "problem.bad_json", errors=(invalid,)) from None
 
 
 def _without_surrogates(fields: dict[str, object]) -> dict[str, object]:

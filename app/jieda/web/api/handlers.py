@@ -1,6 +1,6 @@
 """Handlers of the API. `parameters` and `body` read the input; `routes` holds the route table.
 
-The name of a handler is the id of its operation, by which generated clients call it: it must not change.
+The name of a handler is the id of its operation. Generated clients call it by that name, so it must not change.
 """
 
 import asyncio
@@ -112,7 +112,7 @@ async def diagnose_text(request: Request, parameters: Annotated[DiagnoseParamete
     found, lang = await diagnosed(request, parameters)
     site = site_of(request)
     urls, t = site.urls, site.translations.translator(lang)
-    answer = as_text(found.diagnosis, t, lambda entry_id: urls.absolute(urls.entry(lang, entry_id)))
+    answer = as_text(found.diagnosis, t, partial(urls.external.entry, lang))
     return await diagnosis_answer(request, found, answer, TEXT, lang)
 
 
@@ -205,7 +205,7 @@ def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:
 def list_fields(
     parameters: ListParameters, snapshot: Snapshot, found: Sequence[T], shape: Callable[[T], object]
 ) -> dict[str, Any]:
-    """Return the fields of the requested part of a list; `shape` makes an item of what was found."""
+    """Return the fields of the requested window of a list; `shape` turns a result into an item."""
     items = [shape(each) for each in parameters.window().of(found)]
     window = {"limit": parameters.limit, "offset": parameters.offset}
     return window | {"items": items, "total": len(found), "generation": snapshot.generation}
@@ -260,7 +260,7 @@ async def reload(request: Request, _parameters: Annotated[LanguageParameters, Qu
 
 
 def check_token(authorization: str, token: str) -> None:
-    """Raise HttpProblem unless the header brings the token; always where no token is configured."""
+    """Raise HttpProblem unless the header has the token, or if no token is configured."""
     if not token:
         raise HttpProblem(403, "problem.reload_closed")
     if not hmac.compare_digest(bearer_token(authorization), token.encode()):

@@ -1,7 +1,8 @@
-"""The OpenAPI document: built from the route table, with examples from the served entries, so that they are right."""
+"""The OpenAPI document, built from the route table, with examples from the served entries."""
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from itertools import chain
 from pathlib import Path
@@ -66,8 +67,8 @@ RETRY: Json = {"Retry-After": _header("Seconds to wait before trying again.", "i
 RETRIED = {429, 503}
 REFERENCE = "#/components/schemas/{model}"
 PROPERTIES: Mapping[str, str] = json.loads((Path(__file__).parent / "properties.json").read_text("utf-8"))
-"""Descriptions of response properties, by name or, where the meaning differs, by model and name. They are not part of
-the models because agents would receive them with each schema."""
+"""Descriptions of response properties, by name or, if the meaning differs, by model and name. Agents would receive them
+with each schema if the models had them."""
 
 
 def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
@@ -88,20 +89,20 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     models |= {route.body.__name__: route.body for route in ROUTES if route.body}
     for name, model in models.items():
         schema = model.model_json_schema(ref_template=REFERENCE, mode="validation")
-        for each in schema["properties"].values():
-            each.pop("default", None)  # TypeScript generators would make the field required
+        for field_schema in schema["properties"].values():
+            field_schema.pop("default", None)  # TypeScript generators would make the field required
         components["schemas"] |= {**schema.pop("$defs", {}), name: schema | {"title": name}}
     for unused in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(unused, None)
     for name, schema in components["schemas"].items():
-        for each, told in schema.get("properties", {}).items():
-            if "description" not in told:
-                told["description"] = PROPERTIES.get(f"{name}.{each}") or PROPERTIES[each]
+        for field, described in schema.get("properties", {}).items():
+            if "description" not in described:
+                described["description"] = PROPERTIES.get(f"{name}.{field}") or PROPERTIES[field]
     components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    found = examples(site, snapshot)
+    by_operation = examples(site, snapshot)
     for route in ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
-        complete_operation(operation, route, found.get(route.operation, {}))
+        complete_operation(operation, route, by_operation.get(route.operation, {}))
     return document
 
 
@@ -117,7 +118,7 @@ def drop_prefixes(document: Json) -> Json:
 
 
 def complete_operation(operation: Json, route: ApiRoute, example: Json) -> None:
-    """Add to an operation what FastAPI cannot know."""
+    """Add what FastAPI cannot know to an operation."""
     responses: Json = operation["responses"]
     responses.pop("422", None)
     content: Json = responses["200"].setdefault("content", {})
@@ -176,7 +177,7 @@ def request_body(model: type[BaseModel], example: Json) -> Json:
 def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
     """Return examples by operation: `parameters`, the `body` sent, the JSON `answer`, or the `text` response.
 
-    Runs searches, reads and diagnoses without counting them: no visitor made them.
+    The searches, reads and diagnoses are not counted, since no visitor made them.
     """
     library = snapshot.library
     chosen = choose_example(library)
@@ -191,7 +192,7 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
         search["answer"] = shape.search(Found(request, answer, snapshot, diagnosis)).model_dump(mode="json")
     read = ReadEntry(chosen, library.summary(chosen.id), library.related(chosen.id))
     completions = snapshot.completer.complete(title[:8], Language.EN, 3)
-    named = {"framework": chosen.framework, "slug": chosen.slug}
+    path = {"framework": chosen.framework, "slug": chosen.slug}
     markdown = reading_form(chosen.edition(Language.EN), chosen.validity, shape.t)
     return {
         "search": search,
@@ -200,24 +201,24 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
             "answer": [shape.completion(each).model_dump(mode="json") for each in completions],
         },
         "list_entries": {"parameters": {"framework": [chosen.framework]}},
-        "get_entry": {"parameters": named, "answer": shape.entry(read).model_dump(mode="json")},
-        "get_entry_markdown": {"parameters": named, "text": markdown},
+        "get_entry": {"parameters": path, "answer": shape.entry(read).model_dump(mode="json")},
+        "get_entry_markdown": {"parameters": path, "text": markdown},
         **diagnosis_examples(shape, snapshot, chosen),
     }
 
 
 def diagnosis_examples(shape: Shaper, snapshot: Snapshot, entry: Entry) -> dict[str, Json]:
-    """Return a sample log of an entry and its diagnosis; nothing where the entry has no sample."""
+    """Return a sample log of an entry and its diagnosis; nothing if the entry has no sample."""
     logs = [sample.text for sample in snapshot.library.samples(entry.id)]
     if not logs:
         return {}
     text = min(logs, key=len)[:MAX_LOG]
     answer = judge(snapshot, SearchRequest(text))
     body = {"text": text, "lang": "en"}
-    told = as_text(answer, shape.t, lambda entry_id: shape.urls.entry(Language.EN, entry_id))
+    report = as_text(answer, shape.t, partial(shape.urls.entry, Language.EN))
     return {
         "diagnose": {"body": body, "answer": shape.diagnosis(answer).model_dump(mode="json")},
-        "diagnose_text": {"body": body, "text": told},
+        "diagnose_text": {"body": body, "text": report},
     }
 
 

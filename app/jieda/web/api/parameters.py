@@ -21,7 +21,7 @@ from jieda.web.http.respond import LANGUAGE_PATTERN, parse_language
 MAX_LIMIT = 50
 MAX_OFFSET = 10_000
 MOST_ERRORS = 10
-"""Finding the nearest name takes a third of a millisecond, and a client may send thousands."""
+"""Reported errors: finding the nearest name takes a third of a millisecond, and a client may send thousands."""
 MAX_ENTRIES = 1_000_000
 """Nothing is ranked, so a late page of entries costs no more than the first."""
 
@@ -60,9 +60,9 @@ Slug = Annotated[str, Path(description="Name of the entry: what follows the slas
 
 
 def bad_parameters(error: ValidationError, model: type[BaseModel]) -> HttpProblem:
-    """Return the refusal with the first MOST_ERRORS errors; that of an unknown name suggests the nearest field."""
-    found = error.errors(include_url=False, include_input=False)[:MOST_ERRORS]
-    errors = [dict[str, Any](each) for each in found]
+    """Return a refusal with the first MOST_ERRORS errors. For an unknown name it suggests the nearest field."""
+    first = error.errors(include_url=False, include_input=False)[:MOST_ERRORS]
+    errors = [dict[str, Any](each) for each in first]
     for each in errors:
         if each["type"] == "extra_forbidden":
             expected = nearest(str(each["loc"][0]).lower(), tuple(model.model_fields))
@@ -71,7 +71,7 @@ def bad_parameters(error: ValidationError, model: type[BaseModel]) -> HttpProble
 
 
 def nearest(name: str, known: tuple[str, ...]) -> Sequence[str]:
-    """Return the known name that begins `name` or the reverse (`query`: `q`), else the most similar or all of them."""
+    """Return the known name that is a prefix of `name` or the reverse (`query`: `q`), else the most similar or all."""
     short = [each for each in known if name.startswith(each) or each.startswith(name)]
     return short[:1] or get_close_matches(name, known, 1) or known
 

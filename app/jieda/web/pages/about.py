@@ -23,13 +23,16 @@ def about_page(context: PageContext) -> str:
 
 
 def error_page(request: Request, status: int, title: str, detail: str) -> str:
-    """Render an error page with ways to go on, also before any content is loaded. `title` and `detail` are in the
+    """Render an error page with ways to go on, also before the content is loaded. `title` and `detail` are in the
     reader's language.
 
-    The language switch leads home, because the failed address has no counterpart.
+    The language switch leads home, because a failed address has no counterpart.
     """
     context = context_anywhere(request)
-    again = "error.hint_again" if status == 429 or status >= 500 else "error.hint"
-    hint = "error.hint_missing" if status == 404 else again
+    hint = "error.hint"
+    if status == 404:
+        hint = "error.hint_missing"
+    elif status == 429 or status >= 500:
+        hint = "error.hint_again"
     head = Head("error", title, detail or title, context.urls.home, indexed=False)
     return render_page(context, head, status=status, title=title, detail=detail, hint=context.t(hint))

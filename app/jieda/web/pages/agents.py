@@ -17,7 +17,7 @@ from jieda.web.pages.layout import Head, render_page
 
 FILES = Path(__file__).parent / "agent_files"
 NAMES = ("SKILL.md", "AGENTS.md")
-"""Files that a team copies into its own repository; in `FILES` with the language before the extension."""
+"""Files for teams to copy into their repository; in `FILES`, the language precedes the extension."""
 TOOLS = ("diagnose", "search", "read", "list", "report_outcome")
 
 
@@ -65,8 +65,7 @@ def agents_page(context: PageContext) -> str:
         context,
         head,
         mcp=values["mcp"],
-        # The MCP extra is installed.
-        served=context.site.agents is not None,
+        has_endpoint=context.site.agents is not None,
         setups=[replace(each, code=Template(each.code).substitute(values)) for each in SETUPS],
         stdio=Template(STDIO).substitute(values),
         shell=Template(SHELL).substitute(values),
@@ -97,7 +96,7 @@ def placeholders(context: PageContext) -> Mapping[str, str]:
 
 
 def origin(context: PageContext) -> str:
-    """Return scheme and host of this server: as configured, else where it listens."""
+    """Return scheme and host of this server, as configured or as it listens."""
     settings = context.site.settings
     return context.urls.base_url or own_address(settings.host, settings.port)
 

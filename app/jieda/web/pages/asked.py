@@ -1,4 +1,4 @@
-"""Submitting an unexplained error to the authors, and the page where the sender finds the answer."""
+"""Submits an unexplained error to the authors, and shows the sender its status and the answer."""
 
 from datetime import date, timedelta
 from functools import partial
@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from jieda.diagnosis.answers import Confidence
 from jieda.usecases.diagnose import excerpt, explain, turn
 from jieda.usecases.gaps.maintenance import AwaitedAnswer, answer_to, line_of, withdraw
-from jieda.usecases.gaps.maintenance import ask as keep
+from jieda.usecases.gaps.maintenance import ask as store_question
 from jieda.web.http.respond import NO_STORE, UNCACHED, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form
 from jieda.web.pages.layout import Head, render_page
@@ -19,9 +19,8 @@ from jieda.web.pages.verdict import match_view
 
 
 async def ask(request: Request) -> Response:
-    """Store the root error of an unexplained log and redirect to its answer page, or to the form where an entry
-    explains it or it contains no error. With a key, withdraw the question. Raises TooLarge, TooBusy,
-    FeedbackUnusable."""
+    """Store the root error of an unexplained log and redirect to its status page, or to the form if an entry explains
+    the log or it has no error. With a key, withdraw the question. Raises TooLarge, TooBusy, FeedbackUnusable."""
     context = await context_of(request)
     site = context.site
     if not site.settings.gaps:
@@ -37,13 +36,15 @@ async def ask(request: Request) -> Response:
         diagnosis = await site.service.offload(
             partial(explain, site.service, context.served, text, context.lang, framework)
         )
-    key = await site.service.offload(partial(keep, site.service, context.served, diagnosis, context.lang))
+    key = await site.service.offload(
+        partial(store_question, site.service, context.served, diagnosis, context.lang)
+    )
     target = context.urls.asked(context.lang, key) if key else context.urls.diagnose(context.lang)
     return RedirectResponse(target, 303, UNCACHED)
 
 
 async def show_asked(request: Request) -> Response:
-    """Show a question, with its answer once there is one; 404 where nothing is stored under its key."""
+    """Show a question, with its answer once there is one; 404 if nothing is stored under its key."""
     context, key = await context_of(request), request.query_params.get("key", "")
     service = context.site.service
     found = await service.offload(partial(answer_to, service, context.served, key, context.lang))
@@ -52,7 +53,7 @@ async def show_asked(request: Request) -> Response:
 
 
 def asked_page(context: PageContext, key: str, found: AwaitedAnswer | None) -> str:
-    """Render the page, or why nothing is kept under `key`; sending the key withdraws the question."""
+    """Render the page, or one that says why nothing is stored under `key`."""
     t, days = context.t, context.site.settings.gaps_days
     if found is None:
         status, note = t("asked.gone"), t("asked.gone_text", count=days)

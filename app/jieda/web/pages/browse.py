@@ -1,4 +1,4 @@
-"""Lists of entries: by tag, newest first, and all by framework and version."""
+"""Lists of entries: with a tag, latest first, and all by framework and version."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from jieda.web.pages.parts import (
 
 TAG_PAGE_SIZE = 25
 SECTIONS: Mapping[str, str] = {"framework": "frameworks", "topic": "topics", "error_type": "error-types"}
-"""Anchors on the start page of the tag lists, by facet."""
+"""Anchors of the tag lists on the start page, by facet."""
 
 
 def tag_page(context: PageContext, facet: str, tag: Tag, number: int) -> str:
@@ -74,12 +74,12 @@ def tag_page(context: PageContext, facet: str, tag: Tag, number: int) -> str:
 
 
 def _narrower_searches(context: PageContext, facet: str, tag: Tag, by: str) -> list[TagLink]:
-    """Return searches that narrow the page by one more tag; none where there is only one."""
-    spread = used_tags(context.library, by, Filters().with_only(facet, tag.id))
-    if len(spread) == 1:
+    """Return searches that narrow the page by one more tag; none if there is only one to choose."""
+    tags = used_tags(context.library, by, Filters().with_only(facet, tag.id))
+    if len(tags) == 1:
         return []
     search_url = partial(context.urls.search, context.lang)
-    return [counted_link(context, each, search_url(**{facet: tag.id, by: each.tag.id})) for each in spread]
+    return [counted_link(context, each, search_url(**{facet: tag.id, by: each.tag.id})) for each in tags]
 
 
 ENTRIES_PAGE_SIZE = 50
@@ -87,7 +87,7 @@ ENTRIES_PAGE_SIZE = 50
 
 @dataclass(frozen=True, slots=True)
 class EntryGroup:
-    """Entries of a framework or one of its versions. `framework` is None where the group continues the previous one."""
+    """Entries of a framework or one of its versions. `framework` is None if the group continues the previous one."""
 
     framework: PageLink | None
     id: str
@@ -119,19 +119,18 @@ def entries_page(context: PageContext, found: Found) -> str:
 
 
 def _groups(shown: Sequence[ListedEntry]) -> Iterator[EntryGroup]:
-    last = ""
-    for (framework, version), members in groupby(
+    previous = ""
+    for (framework, numbers), members in groupby(
         shown, key=lambda row: (row.summary.framework, version_of(row.applies_to))
     ):
-        rows = tuple(members)
-        named = ".".join(map(str, version))
+        rows, version = tuple(members), ".".join(map(str, numbers))
         yield EntryGroup(
-            framework=rows[0].framework if framework != last else None,
-            id=f"{framework}-{named.replace('.', '-')}".rstrip("-"),
-            version=named,
+            framework=rows[0].framework if framework != previous else None,
+            id=f"{framework}-{version.replace('.', '-')}".rstrip("-"),
+            version=version,
             rows=rows,
         )
-        last = framework
+        previous = framework
 
 
 async def show_entries(request: Request) -> Response:
@@ -151,9 +150,9 @@ async def show_entries(request: Request) -> Response:
 async def show_tag(facet: str, request: Request) -> Response:
     """Show the entries with a tag."""
     context = await context_of(request)
-    known = context.library.taxonomy.facet(facet).get(request.path_params["value"])
+    tag = context.library.taxonomy.facet(facet).get(request.path_params["value"])
     number = requested_page(request)
-    if known is None or number > page_count(context.library.counts(facet).get(known.id, 0), TAG_PAGE_SIZE):
+    if tag is None or number > page_count(context.library.counts(facet).get(tag.id, 0), TAG_PAGE_SIZE):
         raise HTTPException(404)
-    html = await context.site.service.offload(partial(tag_page, context, facet, known, number))
+    html = await context.site.service.offload(partial(tag_page, context, facet, tag, number))
     return await page_answer(request, context, html)

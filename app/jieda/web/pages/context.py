@@ -42,9 +42,8 @@ from jieda.web.http.respond import (
 from jieda.web.site import Site, site_of
 from jieda.web.templating import safe
 
-OF_PRIVACY = ("about.privacy_paste", "about.privacy_search", "agents.safety_text", "diagnose.privacy")
-"""Statements that others, whose keys end in `.gaps`, replace where redacted gaps are recorded."""
-
+PRIVACY_TEXTS = ("about.privacy_paste", "about.privacy_search", "agents.safety_text", "diagnose.privacy")
+"""Statements about privacy; where gaps are recorded, the texts whose keys end in `.gaps` replace them."""
 
 CONTENT_TEXTS = {
     "site.name": "name",
@@ -56,7 +55,7 @@ CONTENT_TEXTS = {
     "llms.summary": "summary",
     "diagnose.placeholder": "paste",
 }
-"""Texts that the content's own replace, and the fields of `SiteTexts` with these."""
+"""Texts that the content may replace, with the field of `SiteTexts` that does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +69,22 @@ class PageContext:
     lang: Language
     theme: Theme
     snapshot: Snapshot | None = None
-    chosen: str = ""
-    """The framework that the reader works with, or empty."""
+    framework: str = ""
+    """The framework that the reader has chosen, or empty."""
     version: str = ""
     """The version of that framework, or empty."""
 
     @property
     def named_version(self) -> str:
         """Framework and version as a log would print them, `slime 0.3.0`; empty without a version."""
-        return f"{self.chosen} {self.version}" if self.version else ""
+        return f"{self.framework} {self.version}" if self.version else ""
 
     def for_framework(self, value: str) -> "PageContext":
-        """Return the same context for a reader who chose another framework, such as `slime:0.3.0`."""
-        chosen, version = framework_and_version(value)
-        known = self.snapshot is not None and chosen in self.library.taxonomy.framework
-        return replace(self, chosen=chosen if known else "", version=version if known else "")
+        """Return the same context for a reader who has chosen a framework, such as `slime:0.3.0`."""
+        framework, version = framework_and_version(value)
+        if self.snapshot is None or framework not in self.library.taxonomy.framework:
+            framework = version = ""
+        return replace(self, framework=framework, version=version)
 
     @property
     def urls(self) -> Urls:
@@ -94,7 +94,7 @@ class PageContext:
     def served(self) -> Snapshot:
         """The snapshot. Raises RuntimeError on a page without content."""
         if self.snapshot is None:
-            raise RuntimeError("this page is made without content")
+            raise RuntimeError("this page has no content")
         return self.snapshot
 
     @property
@@ -103,7 +103,7 @@ class PageContext:
 
     @property
     def site_texts(self) -> SiteTexts:
-        """The content's texts about itself; empty where no content is loaded."""
+        """The content's texts about itself; empty if no content is loaded."""
         return self.snapshot.library.site if self.snapshot else SiteTexts()
 
     @property
@@ -111,25 +111,25 @@ class PageContext:
         return self.served.generation
 
     def at(self, snapshot: Snapshot) -> "PageContext":
-        """Return the same context with the snapshot that a use case worked on."""
+        """Return the same context with the snapshot that a use case has used."""
         return replace(self, snapshot=snapshot)
 
     def t(self, key: str, **args: str | int) -> str:
         """Return a text in the reader's language; the content's own version takes precedence."""
-        if self.site.settings.gaps and key in OF_PRIVACY:
+        if self.site.settings.gaps and key in PRIVACY_TEXTS:
             key += ".gaps"
         texts = self.site_texts
         own: LocalText = getattr(texts, CONTENT_TEXTS[key]) if key in CONTENT_TEXTS else {}
         if text := own.get(self.lang):
             return filled(text, args)
-        named = {"site": short_name(texts, self.lang)} | args
-        return self.site.translations.translate(self.lang, key, **named)
+        values = {"site": short_name(texts, self.lang)} | args
+        return self.site.translations.translate(self.lang, key, **values)
 
     def day(self, value: date) -> str:
         return self.site.translations.day(self.lang, value)
 
     def name_of(self, facet: str, value: str) -> str:
-        """Return the name of a tag in the reader's language; its id where the taxonomy lacks it."""
+        """Return the name of a tag in the reader's language, or its id if the taxonomy lacks it."""
         return self.library.taxonomy.name_of(facet, value, self.lang)
 
     def prose(self, html: str) -> Markup:
@@ -159,14 +159,14 @@ def _for_reader(request: Request, snapshot: Snapshot | None) -> PageContext:
 HTML, MARKDOWN = "text/html", "text/markdown"
 MAX_PAGE = 99_999
 PERCENT = 3
-"""Bytes that a form may need for one byte of text: `%0A`."""
+"""Bytes that a form may need for a byte of text: `%0A`."""
 LARGE = 1 << 16
-"""Form size in bytes from which parsing takes more than some milliseconds and therefore runs off the event loop."""
+"""Bytes of a form from which parsing takes several milliseconds and therefore runs off the event loop."""
 PIECE = 1 << 15
-"""Bytes of a form decoded per call."""
+"""Bytes of a form that are decoded per call."""
 MAX_FIELDS = 24
 FORM_FRAME = 4096
-"""Bytes around the text in a form."""
+"""Bytes of a form besides its text."""
 
 
 async def page_answer(
@@ -177,7 +177,7 @@ async def page_answer(
 
 
 def page_handler(make: Callable[[PageContext], str]) -> Handler:
-    """Create a handler for a page that depends on its context alone."""
+    """Create a handler for a page that depends only on its context."""
 
     async def show(request: Request) -> Response:
         context = await context_of(request)
@@ -189,12 +189,11 @@ def page_handler(make: Callable[[PageContext], str]) -> Handler:
 def requested_filters(request: Request) -> Filters:
     """Return the requested filters. Raises BadParameter."""
     params = request.query_params
-    chosen = {facet: tuple(filter(None, params.getlist(facet)[:MAX_TAGS])) for facet in FACETS}
     edition = params.get("edition", "")
     if edition and edition not in set(Language):
         raise BadParameter(field="edition")
-    version = tuple(filter(None, params.getlist("version")[:MAX_TAGS]))
-    return Filters(**chosen, edition=Language(edition) if edition else None, version=version)
+    lists = {name: tuple(filter(None, params.getlist(name)[:MAX_TAGS])) for name in (*FACETS, "version")}
+    return Filters(**lists, edition=Language(edition) if edition else None)
 
 
 def is_switched_on(request: Request, name: str) -> bool:
@@ -213,8 +212,8 @@ def requested_page(request: Request, most: int = MAX_PAGE) -> int:
 async def read_form(request: Request, limit: int) -> dict[str, str]:
     """Read the fields of an `application/x-www-form-urlencoded` form, the last of each name.
 
-    Raises TooLarge where the body must hold more than `limit` bytes of text, and HttpProblem for a form sent by another
-    site: that could choose a language, vote, or diagnose on behalf of a visitor.
+    Raises TooLarge for more than `limit` bytes of text, and HttpProblem for a form from another site, which could vote
+    or change the language on behalf of a visitor.
     """
     if not is_from_our_pages(request.headers, site_of(request).settings):
         raise HttpProblem(403, "problem.bad_origin")
@@ -229,27 +228,27 @@ def form_fields(raw: bytes) -> dict[str, str]:
     pairs = raw.split(b"&", MAX_FIELDS) if raw else []
     if len(pairs) > MAX_FIELDS:
         raise BadParameter(field="body")
-    named = (pair.partition(b"=") for pair in pairs if pair)
-    return {decoded(name): decoded(value) for name, _, value in named}
+    split = (pair.partition(b"=") for pair in pairs if pair)
+    return {decode(name): decode(value) for name, _, value in split}
 
 
-def decoded(written: bytes) -> str:
-    """Decode a name or value, one piece at a time: in one call, a megabyte of `%0A` would block all other threads
-    several times, for a tenth of a second each."""
-    plain = written.replace(b"+", b" ")
-    parts, start = [], 0
-    while start < len(plain):
+def decode(encoded: bytes) -> str:
+    """Decode a name or value in pieces: decoding a megabyte of `%0A` in one call would block all other threads several
+    times, for a tenth of a second each."""
+    encoded = encoded.replace(b"+", b" ")
+    pieces, start = [], 0
+    while start < len(encoded):
         end = start + PIECE
         # Never cut within `%0A`.
-        cut = plain.rfind(b"%", max(start + 1, end - 2), end) if end < len(plain) else -1
+        cut = encoded.rfind(b"%", max(start + 1, end - 2), end) if end < len(encoded) else -1
         end = end if cut < 0 else cut
-        parts.append(unquote_to_bytes(plain[start:end]))
+        pieces.append(unquote_to_bytes(encoded[start:end]))
         start = end
-    return b"".join(parts).decode("utf-8", "replace")
+    return b"".join(pieces).decode("utf-8", "replace")
 
 
 FORM_LIMIT = 8192
-"""Bytes of a form without a log."""
+"""Bytes of a form that has no log."""
 
 
 async def take_preferences(request: Request) -> Response:
@@ -264,13 +263,13 @@ async def take_preferences(request: Request) -> Response:
 
 
 def remember(response: Response, chosen: Mapping[str, str], site: Site) -> None:
-    """Set a cookie for each choice."""
+    """Set a cookie for each choice, for a session, a year, or to delete it."""
     for name, value in chosen.items():
         age = None if name == FRAMEWORK_COOKIE and value else YEAR if value else 0
         set_cookie(response, name, value, site, path=site.urls.root(), max_age=age)
 
 
-def set_cookie(  # noqa: PLR0913 - one parameter for each thing that cookies differ in
+def set_cookie(  # noqa: PLR0913 - one parameter for each difference between cookies
     response: Response, name: str, value: str, site: Site, *, path: str, max_age: int | None = None
 ) -> None:
     """Set an HttpOnly cookie; without `max_age` it is a session cookie."""

@@ -1,7 +1,7 @@
 """The page that takes a log and shows the entries that explain it, each with its fix."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -31,6 +31,7 @@ from jieda.web.site import asker_of
 FORM = "log-form"
 BY_BROWSER = "private, no-cache"
 WORD = re.compile(rf"[^\W\d_]{{2}}|[{HAN}]")
+"""What a word has, unlike the numbers and separators of a log."""
 ERRORS = 6
 VIEWER_WORDS = (
     "all copy_address copy_line edit failure fold folded frames hits jump label line lines match next none previous "
@@ -40,7 +41,7 @@ VIEWER_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Paste:
-    """A submitted log, the framework chosen for it, or empty, and its diagnosis; None for a blank log."""
+    """A submitted log, the framework chosen for it, or empty, and its diagnosis, None for a blank log."""
 
     text: str
     framework: str
@@ -48,9 +49,9 @@ class Paste:
     """Bytes dropped from the middle of a log that was too long."""
     diagnosis: Diagnosis | None = None
     shared: str = ""
-    """The few lines that suffice to get the same diagnosis again, or empty."""
+    """The few lines that suffice for the same diagnosis, or empty."""
     kept: str = ""
-    """The lines left in the field where a browser may cache the page."""
+    """The lines left in the field if a browser may cache the page, or empty."""
 
 
 def diagnose_page(context: PageContext, paste: Paste | None = None) -> str:
@@ -90,8 +91,8 @@ def _status(context: PageContext, diagnosis: Diagnosis) -> str:
 
 
 def _answer(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> dict[str, object]:
-    """Return what the page shows of a diagnosis beside its matches. `unanswered`: no entry surely explains the log, so
-    that the page shows what was recognized in it and where to ask."""
+    """Return what the page shows of a diagnosis besides its matches. `unanswered`: no entry surely explains the log, so
+    the page shows what was recognized in it and where to ask."""
     urls, lang = context.urls, context.lang
     known = diagnosis.verdict is Verdict.KNOWN
     unanswered = diagnosis.verdict not in {Verdict.KNOWN, Verdict.NO_ERROR}
@@ -99,54 +100,46 @@ def _answer(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> dict[st
     return {
         "tied": tied_rows(context, diagnosis),
         "keep": _framework_to_keep(context, paste, diagnosis),
-        # The text that the copy buttons copy.
-        "markdown": as_markdown(diagnosis, context.t, lambda each: urls.absolute(urls.entry(lang, each))),
+        # What the copy buttons copy.
+        "markdown": as_markdown(diagnosis, context.t, partial(urls.external.entry, lang)),
         "near": [near_row(context, near, diagnosis.framework) for near in diagnosis.near],
         "unanswered": unanswered,
         "elsewhere": elsewhere_text(diagnosis, context.t),
-        "errors": [(cut(error_text(one.type, one.message), WIDTH), one) for one in errors],
+        "errors": [(cut(error_text(error.type, error.message), WIDTH), error) for error in errors],
         "external_links": external_links_for_log(context, diagnosis) if unanswered else (),
         "may_ask": unanswered and context.site.settings.gaps and not diagnosis.asks,
-        # Offered as a form: nothing of a paste goes into an address.
-        "search": "" if known else " ".join(_words(diagnosis.query)),
+        # Offered as a form, since nothing of a pasted log goes into an address.
+        "search": "" if known else " ".join(filter(WORD.search, dict.fromkeys(diagnosis.query.split()))),
         "layout": "" if paste.kept else _layout(context, diagnosis),
     }
 
 
-def _words(query: str) -> Iterator[str]:
-    """Yield the distinct words of a query, without the numbers and separator lines of a log."""
-    yield from (word for word in dict.fromkeys(query.split()) if WORD.search(word))
-
-
 def _framework_to_keep(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> tuple[str, str] | None:
-    """Return framework and version found in the log, as a form sends them and by name; None if remembered already."""
+    """Return the framework and version of the log, as a form value and as text; None if the reader has chosen them."""
     framework = paste.framework or diagnosis.framework
     if framework not in context.library.taxonomy.framework or diagnosis.asks:
         return None
     versions = sorted(find_versions(paste.text, framework, context.library.taxonomy.packages))
     version = str(versions[-1]) if versions else ""
-    if framework == context.chosen and version in {"", context.version}:
+    if framework == context.framework and version in {"", context.version}:
         return None
     name = context.name_of("framework", framework)
     return (f"{framework}:{version}", f"{name} {version}") if version else (framework, name)
 
 
 def _layout(context: PageContext, diagnosis: Diagnosis) -> Markup:
-    """Return the data and labels with which `log-viewer.js` displays the log, as escaped JSON."""
+    """Return the data and labels for `log-viewer.js`, as escaped JSON."""
     layout = diagnosis.layout
-    return data_block(
-        [
-            {
-                "style": context.urls.static("log-viewer.css"),
-                "root": diagnosis.root.line if diagnosis.root else 0,
-                "sources": layout.sources,
-                "margins": layout.margins,
-                "failures": layout.failures,
-                "wrappers": layout.wrappers,
-                "words": {name: context.t(f"viewer.{name}") for name in VIEWER_WORDS},
-            }
-        ]
-    )
+    data: dict[str, object] = {
+        "style": context.urls.static("log-viewer.css"),
+        "root": diagnosis.root.line if diagnosis.root else 0,
+        "sources": layout.sources,
+        "margins": layout.margins,
+        "failures": layout.failures,
+        "wrappers": layout.wrappers,
+        "words": {name: context.t(f"viewer.{name}") for name in VIEWER_WORDS},
+    }
+    return data_block([data])
 
 
 async def answer_field(request: Request) -> Response:
@@ -161,55 +154,55 @@ async def answer_field(request: Request) -> Response:
 
 
 async def answer_form(request: Request) -> Response:
-    """Show the entries that explain a log. The field of the start page calls it `q`."""
+    """Show the entries that explain a log, which the field of the start page calls `q`."""
     context = await context_of(request)
     fields = await read_form(request, context.site.service.settings.max_log_bytes)
     return await diagnose_text(request, context, {"text": fields.get("q", "")} | fields)
 
 
 async def diagnose_text(request: Request, context: PageContext, fields: Mapping[str, str]) -> Response:
-    """Show the diagnosis of `text`. Nothing of it is stored, and caches are told so. Without a script the browser may
-    cache the page, so that Back works; that page then contains only the relevant lines of the log."""
+    """Show the diagnosis of `text`, which is neither stored nor cached. Only without a script may the browser cache the
+    page, so that Back works; it then contains only the relevant lines of the log."""
     service = context.site.service
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
-    told = fields.get("told")
-    framework = fields.get("framework", "") if told is None else framework_and_version(told)[0]
-    # The form may be older than the taxonomy.
-    paste = Paste(text, framework if framework in context.library.taxonomy.framework else "", left_out)
-    # A choice from the list holds for this paste; the answer to the question holds for the session.
-    chosen = chosen_cookies({name: value for name, value in fields.items() if name != "framework"})
+    # A framework from the list holds for this log; the answer to the question, `told`, holds for the session.
+    framework = fields.get("framework", "")
+    cookies = chosen_cookies({name: value for name, value in fields.items() if name != "framework"})
     if "told" in fields:
-        chosen |= chosen_cookies({"framework": fields["told"]})
+        framework, _ = framework_and_version(fields["told"])
+        cookies |= chosen_cookies({"framework": fields["told"]})
         context = context.for_framework(fields["told"])
     if "theme" in fields:
-        context = replace(context, theme=chosen_theme(chosen))
+        context = replace(context, theme=chosen_theme(cookies))
+    # The form may be older than the taxonomy.
+    paste = Paste(text, framework if framework in context.library.taxonomy.framework else "", left_out)
     cache = NO_STORE
     if text.strip():
         found = await diagnose_for(
-            service, text, context.lang, paste.framework, asker_of(request), usual=context.chosen
+            service, text, context.lang, paste.framework, asker_of(request), usual=context.framework
         )
         context = context.at(found.snapshot)
         paste = await service.offload(
             partial(_with_diagnosis, context, paste, found, plain_form=is_plain_form(request))
         )
         cache = BY_BROWSER if paste.kept else NO_STORE
-    # The page contains the escaped text: a megabyte can become five.
+    # The page contains the log, of which escaping can make five times as much.
     html = await service.offload(partial(diagnose_page, context, paste))
     response = await respond(request, html, HTML, lang=context.lang, cache=cache)
-    remember(response, chosen, context.site)
+    remember(response, cookies, context.site)
     return response
 
 
 def _with_diagnosis(context: PageContext, paste: Paste, found: Diagnosed, *, plain_form: bool) -> Paste:
     diagnosis, text, framework = found.diagnosis, paste.text, paste.framework
-    shared, kept = telling_lines(found.snapshot, text, diagnosis, framework), ""
-    if plain_form and diagnosis.verdict is Verdict.KNOWN:
-        kept = shared
-    elif plain_form:
-        kept = kept_lines(context.site.service, found, text, framework, context.chosen)
+    kept = shared = telling_lines(found.snapshot, text, diagnosis, framework)
+    if not plain_form:
+        kept = ""
+    elif diagnosis.verdict is not Verdict.KNOWN:
+        kept = kept_lines(context.site.service, found, text, framework, context.framework)
     return replace(paste, diagnosis=diagnosis, shared=shared, kept=kept)
 
 
 def is_plain_form(request: Request) -> bool:
-    """Return whether the browser shows the response as a new page: our script asks for one media type."""
+    """Return whether the browser shows the response as a new page: our script accepts just one media type."""
     return request.headers.get("accept", "").startswith("text/html,")

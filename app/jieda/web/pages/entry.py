@@ -1,4 +1,4 @@
-"""The page of an entry: symptom, then the fix, then the rest and the sources."""
+"""The page of an entry: the symptom, the fix, the rest and the sources."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -39,7 +39,7 @@ VERY_LONG = 8
 def entry_page(
     context: PageContext, read: ReadEntry, changes: Sequence[Change] = (), *, voted: str = ""
 ) -> str:
-    """Render an entry in the reader's language, or in the other where that edition is missing."""
+    """Render an entry in the reader's language, or in the other one if that edition is missing."""
     entry, edition = read.entry, read.entry.edition(context.lang)
     home = PageLink(context.t("nav.home"), context.urls.home(context.lang))
     crumbs = (home, tag_link(context, "framework", entry.framework))
@@ -53,9 +53,9 @@ def entry_page(
         # The framework is in the breadcrumbs.
         tags=[tag_link(context, "topic", each) for each in entry.topics]
         + [tag_link(context, "error_type", each) for each in entry.error_types],
-        # Left out where it only repeats the framework.
+        # Left out if it only repeats the framework.
         applies_to=edition.applies_to if beside_framework(crumbs[-1].text, edition.applies_to) else "",
-        held=context.t("list.semicolon").join(validity_texts(validity_data(entry.validity), context.t)),
+        validity=context.t("list.semicolon").join(validity_texts(validity_data(entry.validity), context.t)),
         sections=fix_early(edition.sections),
         answers=ANSWERS,
         toc=_toc(edition),
@@ -71,11 +71,11 @@ def entry_page(
 
 def _head(context: PageContext, entry: Entry, edition: Edition, crumbs: tuple[PageLink, ...]) -> Head:
     this_page = PageLink(edition.title, context.urls.entry(context.lang, entry.id))
-    told = (edition.section("symptom"), edition.answer)
+    described = (edition.section("symptom"), edition.answer)
     return Head(
         name="entry",
         title=edition.title,
-        description=" ".join(each.text for each in told if each) or edition.title,
+        description=" ".join(section.text for section in described if section) or edition.title,
         here=lambda lang: context.urls.entry(lang, entry.id),
         languages=frozenset(entry.editions),
         kind="article",
@@ -92,13 +92,12 @@ def _unmentioned(read: ReadEntry, edition: Edition) -> tuple[Summary, ...]:
 def fix_early(sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """Return `sections` with the fix on the first screen: after a short symptom, before a long one.
 
-    Readers need the fix before the cause. A long symptom is a traceback that they have just seen.
+    Readers need the fix before the cause, and a long symptom is a traceback that they have just seen.
     """
-    symptom = [section for section in sections if section.key == "symptom"]
-    fix = [section for section in sections if section.key == "fix"]
-    rest = [section for section in sections if section.key not in {"symptom", "fix"}]
-    is_short = sum(section.text.count("\n") + len(section.text) // 80 for section in symptom) <= SHORT
-    return tuple([*symptom, *fix, *rest] if is_short else [*fix, *symptom, *rest])
+    symptom = next((section.text for section in sections if section.key == "symptom"), "")
+    is_short = symptom.count("\n") + len(symptom) // 80 <= SHORT
+    order = {"symptom": 0, "fix": 1} if is_short else {"fix": 0, "symptom": 1}
+    return tuple(sorted(sections, key=lambda section: order.get(section.key, 2)))
 
 
 def _toc(edition: Edition) -> tuple[Heading, ...]:
@@ -114,16 +113,16 @@ def _toc(edition: Edition) -> tuple[Heading, ...]:
 
 
 def edit_address(settings: Settings, entry_id: str, lang: Language, path: Path) -> str:
-    """Return the address where the file of an edition is edited; empty where none is configured for its directory."""
-    where = quote(f"{lang}/{entry_id}.md")
+    """Return the address that edits the file of an edition; empty if none is configured for its directory."""
+    relative_path = quote(f"{lang}/{entry_id}.md")
     for directory, address in zip(reversed(settings.content), reversed(settings.edit_url), strict=False):
         if path.is_relative_to(directory.resolve()):
-            return address.replace("{path}", where)
+            return address.replace("{path}", relative_path)
     return ""
 
 
 def _report_address(context: PageContext, entry: Entry, edition: Edition) -> str:
-    address = context.urls.absolute(context.urls.entry(edition.lang, entry.id))
+    address = context.urls.external.entry(edition.lang, entry.id)
     body = context.t(
         "report.body", address=address, edition=edition.lang.value, generation=context.generation
     )
@@ -132,12 +131,12 @@ def _report_address(context: PageContext, entry: Entry, edition: Edition) -> str
 
 
 def _article_data(context: PageContext, entry: Entry, edition: Edition) -> dict[str, object]:
-    address = context.urls.absolute(context.urls.entry(edition.lang, entry.id))
+    urls = context.urls.external
     data: dict[str, object] = {
         "@context": "https://schema.org",
         "@type": "TechArticle",
         "headline": edition.title,
-        "url": address,
+        "url": urls.entry(edition.lang, entry.id),
         "inLanguage": edition.lang.tag,
         "dateModified": edition.updated.isoformat(),
         "about": [context.name_of("framework", entry.framework)],
@@ -145,13 +144,13 @@ def _article_data(context: PageContext, entry: Entry, edition: Edition) -> dict[
     }
     other = entry.editions.get(edition.lang.other)
     if other:
-        data["workTranslation"] = context.urls.absolute(context.urls.entry(other.lang, entry.id))
+        data["workTranslation"] = urls.entry(other.lang, entry.id)
     return data
 
 
 VARY = ("Accept", "Cookie")
 CACHE_OVERHEAD = 500
-"""Approximate size of a cached page beside its body, in bytes."""
+"""Approximate bytes of a cached page besides its body."""
 
 
 async def show_entry(request: Request) -> Response:
@@ -161,39 +160,37 @@ async def show_entry(request: Request) -> Response:
     image = context.library.image(context.lang, f"{framework}/{name}")
     if image:
         return await send_file(request, image)
-    as_markdown = name.endswith(".md")
-    wanted = f"{framework}/{name.removesuffix('.md')}"
-    request.state.note = EntryRead(NOBODY, wanted)
+    is_markdown_address = name.endswith(".md")
+    entry_id = f"{framework}/{name.removesuffix('.md')}"
+    request.state.note = EntryRead(NOBODY, entry_id)
     accepted = preferred_media_type(request.headers.get("accept", ""), (HTML, MARKDOWN))
-    if not as_markdown and accepted != MARKDOWN:
-        return await show_page(request, context, wanted)
-    found = await read(context.site.service, context.served, wanted, asker_of(request))
+    if not is_markdown_address and accepted != MARKDOWN:
+        return await show_page(request, context, entry_id)
+    found = await read(context.site.service, context.served, entry_id, asker_of(request))
     if isinstance(found, MovedTo):
-        address = context.urls.entry_markdown if as_markdown else context.urls.entry
+        address = context.urls.entry_markdown if is_markdown_address else context.urls.entry
         return RedirectResponse(address(context.lang, found.id), 308)
     edition = found.entry.edition(context.lang)
-    text = (
-        edition.raw
-        if is_switched_on(request, "source")
-        else reading_form(edition, found.entry.validity, context.t)
-    )
-    return await respond(request, text, MARKDOWN, lang=edition.lang, vary=() if as_markdown else VARY)
+    text = edition.raw
+    if not is_switched_on(request, "source"):
+        text = reading_form(edition, found.entry.validity, context.t)
+    return await respond(request, text, MARKDOWN, lang=edition.lang, vary=() if is_markdown_address else VARY)
 
 
-async def show_page(request: Request, context: PageContext, wanted: str) -> Response:
-    """Show an entry, cached by all that it depends on: readers whose browsers send different headers share it."""
+async def show_page(request: Request, context: PageContext, entry_id: str) -> Response:
+    """Show an entry, cached under all that the page depends on, so that different browsers share it."""
     cache, service, voted = context.site.cache, context.site.service, previous_vote(request)
-    reader = (context.lang, context.theme, context.chosen, context.version, voted)
-    key = ("entry", wanted, context.urls.base_url, *reader)
+    reader = (context.lang, context.theme, context.framework, context.version, voted)
+    key = ("entry", entry_id, context.urls.base_url, *reader)
     html: Body | None = cache.get(context.served, key)
     if html:
-        note_read(service, wanted, asker_of(request))
+        note_read(service, entry_id, asker_of(request))
         return await page_answer(request, context, html, VARY)
-    found = await read(service, context.served, wanted, asker_of(request))
+    found = await read(service, context.served, entry_id, asker_of(request))
     if isinstance(found, MovedTo):
         return RedirectResponse(context.urls.entry(context.lang, found.id), 308)
     lang = found.entry.edition(context.lang).lang
-    changes = await service.offload(partial(context.library.changes, wanted, lang))
+    changes = await service.offload(partial(context.library.changes, entry_id, lang))
     html = entry_page(context, found, changes, voted=voted)
     if cache.room:
         html = await service.offload(partial(Resource.of, html, HTML))

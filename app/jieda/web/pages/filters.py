@@ -15,27 +15,27 @@ Address = Callable[[str, Filters], str]
 """Returns the address of a list for a text and filters."""
 
 FEW = 30
-"""Number of entries below which fewer filters suffice: framework, kind and version, above the results."""
-OF_FEW = ("framework", "kind", "version")
+"""Number of entries below which a few filters above the results suffice."""
+FILTERS_OF_FEW = ("framework", "kind", "version")
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter to switch on or off. `count` is empty where unknown."""
+    """A filter to switch on or off. `count` is empty if unknown."""
 
     label: str
     count: str
     url: str
     active: bool
     key: str
-    """Identifies the filter, whatever its count or state."""
+    """Identifies the filter, regardless of its count and state."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterBar:
-    """All filters. `offered`: inactive filters, in place of the groups where the list is short.
-    `clear`: the address without filters, empty where none is active. `hidden`: names and values of hidden fields, so
-    that a new query keeps the filters."""
+    """All filters. `offered`: inactive filters, which replace the groups if the list is short. `clear`: the address
+    without filters, empty if none is active. `hidden`: names and values of hidden fields, which make a new query keep
+    the filters."""
 
     groups: Groups
     active: Sequence[Chip]
@@ -51,11 +51,11 @@ def filter_bar(
     address: Address | None = None,
     doubts: Iterable[str] = (),
 ) -> FilterBar:
-    """Return the filters of a list, active ones first in each facet. `address` returns its addresses, by default those
-    of a search; `doubts` are the versions that entries on the page may not apply to.
+    """Return the filters of a list, active ones first in each facet. `address` returns the list's addresses, by default
+    those of a search; `doubts` are the versions that entries on the page may not apply to.
 
-    A facet is left out where all results share its only value, since choosing it changes nothing. No filters are
-    offered where nothing fits well.
+    Leaves out a facet if all results share its only value, since choosing it changes nothing. Offers no filters if
+    nothing fits well.
     """
     filters, searched = request.filters, partial(context.urls.search_filtered, context.lang)
     url_of = address or partial(searched, verbatim=request.verbatim)
@@ -71,14 +71,16 @@ def filter_bar(
         ]
         for facet in FACETS
     }
-    # Only where some entry lacks an edition, and versions that would hide some entry on the page.
+    # Editions only if some entry lacks one; versions that would hide some entry on the page.
     editions = tuple(Language) if context.library.lacking or filters.edition else ()
     versions = dict.fromkeys((*filters.version, *filter(None, doubts)))
     groups["edition"] = [chip("edition", each.value, each.own_name) for each in editions]
     groups["version"] = [chip("version", each, each) for each in versions]
     operators = [
-        Chip(one.text, "", url_of(one.without, filters), active=True, key=f"operator:{one.text}")
-        for one in answer.operators
+        Chip(
+            operator.text, "", url_of(operator.without, filters), active=True, key=f"operator:{operator.text}"
+        )
+        for operator in answer.operators
     ]
     return _arranged(filters, answer, groups, operators, url_of(request.text, Filters()))
 
@@ -96,14 +98,16 @@ def _arranged(
     return FilterBar(
         groups={} if is_short else useful,
         active=[*active, *operators],
-        offered=[each for facet in OF_FEW for each in useful.get(facet, ()) if is_short and not each.active],
+        offered=[
+            each for facet in FILTERS_OF_FEW for each in useful.get(facet, ()) if is_short and not each.active
+        ],
         clear=clear if filters else "",
         hidden=[(facet, value) for facet in filters.chosen for value in _values(filters, facet)],
     )
 
 
 def _counts(filters: Filters, facet: str, counts: Iterable[FacetCount]) -> list[tuple[str, int]]:
-    """Return the values of a facet to show, with their counts: those chosen first."""
+    """Return the values of a facet to show, chosen ones first, with their counts."""
     chosen, known = filters.facet(facet), {each.value: each.count for each in counts}
     missing = [value for value in chosen if value not in known]
     values = sorted((*missing, *known), key=lambda value: value not in chosen)

@@ -20,21 +20,21 @@ from jieda.web.pages.parts import TagLink, entry_row, tag_links
 from jieda.web.site import site_of
 
 RECENT = 6
-MOST_NAMED = 6
-"""Maximum of frameworks that the introduction names."""
-SEEN = 3
+MAX_NAMES = 6
+"""Most frameworks that the introduction names."""
+STAGE_ERROR_TYPES = 3
 """Error types shown per stage."""
 OTHERS = tuple(kind for kind in Kind if kind is not Kind.ERROR)
 EXAMPLE_SOURCES = 200
 """Number of entries from which examples are chosen, evenly spaced over all entries."""
-EXAMPLE = 27
-"""Preferred width of an example in columns, a Han character counting two: long enough to be understood."""
+EXAMPLE_WIDTH = 27
+"""Preferred width of an example in columns, two for a Han character: long enough to be understood."""
 
 
 @dataclass(frozen=True, slots=True)
 class MappedStage:
-    """A stage of the map: the filters that its entries pass, their counts (each with the key of its text and its
-    filters), and the most frequent error types."""
+    """A stage of the map: the filters that its entries pass, counts of them, each with the key of its text
+    and its filters, and the most frequent error types."""
 
     name: str
     filters: Filters
@@ -61,7 +61,7 @@ def home_page(context: PageContext) -> str:
         context,
         head,
         lead=lead,
-        # The content's own, logs among them, or else questions of its entries.
+        # The content's own, which may be logs, or else questions from its entries.
         examples=library.site.examples.get(context.lang) or tuple(_typical_questions(context)),
         frameworks=tag_links(context, "framework"),
         stages=stages,
@@ -76,29 +76,29 @@ def _typical_questions(context: PageContext) -> Iterator[str]:
     """Yield one question per kind, from different frameworks where possible."""
     library, used = context.library, set[str]()
     step = -(-len(library.ids) // EXAMPLE_SOURCES) or 1
-    entries = [library.entries[each] for each in library.ids[::step]]
+    entries = [library.entries[entry_id] for entry_id in library.ids[::step]]
     for kind in Kind:
-        fitting = [
-            (entry.framework in used, abs(_columns(alias) - EXAMPLE), alias, entry.framework)
+        candidates = [
+            (entry.framework in used, abs(_columns(alias) - EXAMPLE_WIDTH), alias, entry.framework)
             for entry in entries
             if entry.kind is kind and context.lang in entry.editions
             for alias in entry.editions[context.lang].aliases
         ]
-        if fitting:
-            _, _, alias, framework = min(fitting)
+        if candidates:
+            _, _, alias, framework = min(candidates)
             used.add(framework)
             yield alias
 
 
 def _recent(library: Library) -> tuple[Summary, ...]:
-    """Return the latest changes; on the same day, frameworks take turns."""
+    """Return the entries changed last; those of one day by frameworks in turn."""
     latest = library.listed()
     if not latest or latest[0].updated == latest[-1].updated:
         return ()
     turns: Counter[tuple[date, str]] = Counter()
     placed = []
     for framework in library.counts("framework"):
-        # Later entries of a framework cannot be among the result.
+        # Earlier changes in a framework cannot be in the result.
         for entry in library.tagged("framework", framework)[:RECENT]:
             turns[entry.updated, framework] += 1
             placed.append((-entry.updated.toordinal(), turns[entry.updated, framework], entry.id))
@@ -110,7 +110,7 @@ def _columns(text: str) -> int:
 
 
 def _tags(context: PageContext, facet: str, without: Collection[str] = ()) -> Iterator[TagLink]:
-    """Yield the tags of a facet; for a reader of one framework, those of its entries, linking to them."""
+    """Yield the tags of a facet; if the reader has chosen a framework, those of its entries, with links to these."""
     within = _for_reader(context)
     counts = context.library.counts(facet, within)
     for link in tag_links(context, facet):
@@ -120,7 +120,7 @@ def _tags(context: PageContext, facet: str, without: Collection[str] = ()) -> It
 
 
 def _for_reader(context: PageContext) -> Filters:
-    return Filters(framework=(context.chosen,) if context.chosen else ())
+    return Filters(framework=(context.framework,) if context.framework else ())
 
 
 def _stages(context: PageContext) -> Iterator[MappedStage]:
@@ -138,32 +138,33 @@ def _stages(context: PageContext) -> Iterator[MappedStage]:
                     ("home.stage.failures", failures, within.with_only("kind", Kind.ERROR)),
                     ("home.stage.others", others, within.with_only("kind", *OTHERS)),
                 ),
-                error_types=tuple(nsmallest(SEEN, error_types, key=lambda value: -error_types[value])),
+                error_types=tuple(
+                    nsmallest(STAGE_ERROR_TYPES, error_types, key=lambda value: -error_types[value])
+                ),
             )
 
 
 def _join_names(context: PageContext, names: list[str]) -> str:
     if len(names) < 2:
         return "".join(names)
-    shown = names[:-1] if len(names) <= MOST_NAMED else names[: MOST_NAMED - 1]
-    key, rest = (
-        ("list.last", names[-1]) if len(names) <= MOST_NAMED else ("list.more", len(names) - len(shown))
-    )
-    return context.t(key, names=context.t("list.join").join(shown), rest=rest)
+    if len(names) <= MAX_NAMES:
+        return context.t("list.last", names=context.t("list.join").join(names[:-1]), rest=names[-1])
+    shown = names[: MAX_NAMES - 1]
+    return context.t("list.more", names=context.t("list.join").join(shown), rest=len(names) - len(shown))
 
 
 def _site_data(context: PageContext, lead: str) -> dict[str, object]:
-    target = context.urls.absolute(context.urls.search(context.lang)) + "?q={search_term_string}"
+    urls = context.urls.external
     return {
         "@context": "https://schema.org",
         "@type": "WebSite",
         "name": context.t("site.name"),
-        "url": context.urls.absolute(context.urls.home(context.lang)),
+        "url": urls.home(context.lang),
         "inLanguage": context.lang.tag,
         "description": lead,
         "potentialAction": {
             "@type": "SearchAction",
-            "target": target,
+            "target": urls.search(context.lang) + "?q={search_term_string}",
             "query-input": "required name=search_term_string",
         },
     }
@@ -180,7 +181,7 @@ async def show_home(request: Request) -> Response:
     context = await context_of(request)
     resource = await context.site.resources.get(
         context.generation,
-        ("home", context.lang, context.theme, context.chosen, context.version),
+        ("home", context.lang, context.theme, context.framework, context.version),
         lambda: Resource.of(home_page(context), HTML),
     )
     return await page_answer(request, context, resource)

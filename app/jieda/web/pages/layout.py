@@ -25,7 +25,7 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "agents": ("reading.js",),
     "workbench": ("workbench.js",),
 }
-"""Scripts by page, beside those of every page."""
+"""Scripts of each page, besides those of every page."""
 
 SENTENCE_GAPS = {Language.EN: " ", Language.ZH: ""}
 """What separates two sentences."""
@@ -43,19 +43,19 @@ class Alternate:
 
 
 def alternates(urls: Urls, here: Here, langs: Collection[Language]) -> tuple[Alternate, ...]:
-    """Return the addresses of a page in the languages that have it; the last is the one for all other readers."""
-    held = [Alternate(lang.tag, urls.absolute(here(lang))) for lang in Language if lang in langs]
-    return (*held, *(replace(each, hreflang="x-default") for each in held[:1]))
+    """Return the addresses of a page in the languages that have it; the last is for readers of any other language."""
+    links = [Alternate(lang.tag, urls.absolute(here(lang))) for lang in Language if lang in langs]
+    return (*links, *(replace(link, hreflang="x-default") for link in links[:1]))
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Metadata of a page. `languages`: those in which it has an address of its own; `kind`: its Open Graph type."""
+    """Metadata of a page. `languages`: those in which it has its own address; `kind`: its Open Graph type."""
 
     name: str
     """The page's name, for its template and style sheets: `home`, `search`, `entry`, …"""
     title: str
-    """Without the site's name, which follows it unless it `names_site` already."""
+    """The site's name follows it unless the title `names_site` already."""
     description: str
     here: Here
     languages: frozenset[Language] = frozenset(Language)
@@ -65,13 +65,13 @@ class Head:
     canonical_lang: Language | None = None
     names_site: bool = False
     form: str = ""
-    """The id of the form that the switches send again where the page is the result of a form: its address alone would
-    show the page without that result."""
+    """The id of the form that the switches of language and theme send again, if the page is the result of a form: the
+    address alone would not show that result."""
 
 
 def render_page(context: PageContext, head: Head, **view: object) -> str:
-    """Render a whole page as HTML. Its template finds `view` and the `page` around it under these names, and functions
-    for texts in the reader's language."""
+    """Render a whole page as HTML. Its template gets `view`, the `page` around it, and functions for texts in the
+    reader's language."""
     return context.site.renderer.render(
         f"{head.name}.html",
         context.lang,
@@ -86,19 +86,19 @@ def render_page(context: PageContext, head: Head, **view: object) -> str:
 
 
 def _frame(context: PageContext, head: Head) -> dict[str, object]:
-    """Return what surrounds the page. Addresses are root-relative unless stated otherwise."""
+    """Return what surrounds a page. Addresses are root-relative unless stated otherwise."""
     urls, settings, site = context.urls, context.site.settings, context.site_texts
     frameworks = tuple(context.library.taxonomy.framework) if context.snapshot else ()
-    framework = context.name_of("framework", context.chosen) if context.chosen else ""
+    framework = context.name_of("framework", context.framework) if context.framework else ""
     return {
         "head": head,
         "title": head.title if head.names_site else f"{head.title} · {context.t('site.name')}",
         "lang": context.lang,
         "theme": context.theme,
         "themes": tuple(Theme),
-        # What search engines show of it.
+        # As much as search engines show.
         "description": cut(" ".join(head.description.split()), 160),
-        # Absolute, like the alternates; without a base address there are none, because programs accept no others.
+        # Absolute, as programs require, like the alternates; both are left out without a base address.
         "canonical": urls.absolute(head.here(head.canonical_lang or context.lang))
         if settings.base_url
         else "",
@@ -114,8 +114,8 @@ def _frame(context: PageContext, head: Head) -> dict[str, object]:
         "links": site.links,
         "credit": site.credit,
         "reader_framework": f"{framework} {context.version}".strip(),
-        "framework": context.chosen,
-        # Of a single framework there is nothing to choose.
+        "framework": context.framework,
+        # With a single framework there is nothing to choose.
         "frameworks": frameworks if len(frameworks) > 1 else (),
         "workbench": settings.workbench,
         "max_query_chars": settings.max_query_chars,
@@ -131,12 +131,12 @@ def icon_url(context: PageContext) -> str:
 
 
 def _brand_image(context: PageContext, name: str) -> str:
-    held = name and context.snapshot and context.library.brand_image(name)
-    return context.urls.brand(name, context.generation[:12]) if held else ""
+    has_image = name and context.snapshot and context.library.brand_image(name)
+    return context.urls.brand(name, context.generation[:12]) if has_image else ""
 
 
 def data_block(items: Iterable[dict[str, object]]) -> Markup:
-    """Serialize JSON-LD for a script element so that nothing in it can close the element or open a comment."""
+    """Serialize JSON for a script element, so that nothing in it can close the element or open a comment."""
     values = list(items)
     if not values:
         return Markup("")

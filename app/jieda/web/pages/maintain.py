@@ -1,4 +1,4 @@
-"""The maintenance page: first the questions without an answer, then problems of the entries."""
+"""The maintenance page: unanswered questions, then problems of the entries."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ BAR_WIDTH = 8
 
 
 def bar_spans(days: int) -> Sequence[tuple[str, str]]:
-    """Return the first and last day of each bar, oldest first: weeks ending today, or single days within a week."""
+    """Return the first and last day of each bar, oldest first: weeks up to today, or days if there is just one week."""
     length = WEEK if days > WEEK else 1
     last = date.fromisoformat(first_day(1))
     ends = [last - timedelta(days=back) for back in range(0, days, length)]
@@ -38,9 +38,9 @@ SHOWN, FOLDED = 10, 200
 
 @dataclass(frozen=True, slots=True)
 class GapView:
-    """A question without an answer. `words` is its most frequent wording, `log` what the workbench drafts from, empty
-    for a search; `counts` say how often it was asked in each span, `heights` are those of the chart's bars; `answered`
-    is the entry that now answers it."""
+    """An unanswered question. `words` is its most frequent wording; `log` is what the workbench drafts from, empty for
+    a search; `counts` say how often it was asked in each span, with `heights` for the chart; `answered` is the entry
+    that now answers it."""
 
     group: GapGroup
     words: Markup
@@ -55,7 +55,7 @@ class GapView:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An entry or file to work on, a note beside it, and the id of the entry to edit, or empty."""
+    """An entry or file to work on, a note on it, and the id of the entry to edit, or empty."""
 
     main: PageLink
     beside: str
@@ -65,17 +65,17 @@ class Task:
 async def show_maintenance(request: Request) -> Response:
     """Show the page to maintainers."""
     context = await context_of(request)
-    given = request.query_params.get("days", "")
-    days = next((each for each in PERIODS if str(each) == given), PERIODS[-1])
+    requested = request.query_params.get("days", "")
+    days = next((period for period in PERIODS if str(period) == requested), PERIODS[-1])
     html = await context.site.service.offload(partial(maintain_page, context, days))
     return await page_answer(request, context, html)
 
 
 def maintain_page(context: PageContext, days: int) -> str:
-    """Render the questions of the last `days`. Reads the store of feedback: call it off the event loop."""
+    """Render the page for the last `days`. Reads the store of feedback: call it off the event loop."""
     found = maintenance(context.site.service, context.served, days)
     lists = dict(_lists(context, found))
-    # Shown although it is empty: nobody knows.
+    # Without a record of reads, that list is empty but not done.
     unknown = {"unread"} if found.never_read is None else set()
     title, lead = context.t("maintain.title"), context.t("maintain.lead")
     here = partial(context.urls.maintain, days=days if days != PERIODS[-1] else None)
@@ -107,13 +107,13 @@ def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
         for first, last in bar_spans(days)
     ]
     most = max(counts, default=0) or 1
-    said = line_of(context.served, group.kind, group.text) if is_log else group.text
+    text = line_of(context.served, group.kind, group.text) if is_log else group.text
     return GapView(
         group=group,
-        words=redacted(context, said),
+        words=redacted(context, text),
         others=tuple(redacted(context, each) for each in group.others),
         lang=max(group.langs, key=lambda each: (group.langs[each], each)),
-        log=said if is_log else "",
+        log=text if is_log else "",
         last=date.fromisoformat(group.last),
         counts=counts,
         heights=[-(-count * BAR_HEIGHT // most) for count in counts],
@@ -143,11 +143,10 @@ def _voted(context: PageContext, voted: VoteCount) -> Task:
 
 
 def _reported(context: PageContext, report: Report) -> Task:
-    said = Markup("").join((context.t("list.colon") if report.text else "", redacted(context, report.text)))
-    why = context.t(f"vote.why.{report.outcome}")
-    beside = (
-        Markup(" · ").join((report.lang.own_name, context.day(date.fromisoformat(report.day)), why)) + said
-    )
+    day, reason = context.day(date.fromisoformat(report.day)), context.t(f"vote.why.{report.outcome}")
+    beside = Markup(" · ").join((report.lang.own_name, day, reason))
+    if report.text:
+        beside += context.t("list.colon") + redacted(context, report.text)
     return _task(context, context.library.summary(report.entry), beside)
 
 
@@ -161,5 +160,5 @@ def _problem(context: PageContext, problem: Problem) -> Task:
     return Task(PageLink(f"{problem.path}:{problem.line}", ""), f"{problem.rule}: {text}", "")
 
 
-def _draft(where: str) -> Task:
-    return Task(PageLink(where, ""), "", where.partition("/")[2].removesuffix(".md"))
+def _draft(path: str) -> Task:
+    return Task(PageLink(path, ""), "", path.partition("/")[2].removesuffix(".md"))

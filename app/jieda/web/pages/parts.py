@@ -1,4 +1,4 @@
-"""Views shared by several pages: links, list rows, breadcrumbs, pagers, and line breaking of large titles."""
+"""Views shared by several pages: links, list rows, breadcrumbs, pagers, and line breaks in large titles."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -19,7 +19,7 @@ from jieda.web.pages.context import PageContext
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link; `lang` is the language of its text where that may not be the page's."""
+    """A link; `lang` is the language of its text if that may differ from the page's."""
 
     text: str
     url: str
@@ -39,8 +39,8 @@ class TagLink:
 
 @dataclass(frozen=True, slots=True)
 class ListedEntry:
-    """An entry in a list. `applies_to` omits the name of the framework; empty where it adds nothing. `doubt` states
-    that the entry may not apply to the version in question; otherwise empty."""
+    """An entry in a list. `applies_to` omits the name of the framework; empty if nothing is left. `doubt` says that the
+    entry may not apply to the version in question, or is empty."""
 
     summary: Summary
     framework: PageLink
@@ -51,7 +51,7 @@ class ListedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Pager:
-    """The position in a list and the addresses of adjacent pages, empty where there is no such page."""
+    """The position in a list and the addresses of adjacent pages; empty if there is no such page."""
 
     text: str
     previous: str
@@ -92,10 +92,10 @@ def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = ""
 
 
 def doubt_of(context: PageContext, entry: Entry, text: str = "") -> str:
-    """Return the version that an entry may not apply to, out of those in a text and the reader's own; or empty."""
+    """Return the version, in a text or else the reader's own, that an entry may not apply to; or empty."""
     packages = context.library.taxonomy.packages
-    told = (doubtful_version(entry.validity, each, packages) for each in (text, context.named_version))
-    return next(filter(None, told), "")
+    in_text = doubtful_version(entry.validity, text, packages)
+    return in_text or doubtful_version(entry.validity, context.named_version, packages)
 
 
 def page_count(total: int, size: int) -> int:
@@ -106,7 +106,7 @@ def page_count(total: int, size: int) -> int:
 def build_pager(
     context: PageContext, page: int, total: int, size: int, address: Callable[[int], str]
 ) -> Pager | None:
-    """Return the pager of a page (counted from 1) of `size` entries of a list; None where it has only one."""
+    """Return the pager of page `page`, from 1, of a list with `size` entries a page; None if there is only one page."""
     pages = page_count(total, size)
     if pages == 1:
         return None
@@ -138,7 +138,7 @@ HOLE = Markup('<span class="hole"><span class="unseen">{} </span>{}</span>')
 
 
 def redacted(context: PageContext, text: str) -> Markup:
-    """Return a redacted text as HTML, with the kind of what was left out at each place."""
+    """Return a redacted text as HTML, in which each hole says what kind of text was removed."""
     html, end = Markup(""), 0
     for hole in PLACEHOLDER.finditer(text):
         kind = context.t(f"hole.{hole[0][1:-1]}")
@@ -148,44 +148,44 @@ def redacted(context: PageContext, text: str) -> Markup:
 
 
 LINE_BREAK = Markup("<wbr>")
-SET_NAME = Markup('<span class="name">{}</span>')
+NAME = Markup('<span class="name">{}</span>')
 LONG_NAME = re.compile(
     r"[(（\[「]*(?:[\w.:/=-][\w.:/=\[\]-]{17,}|(?<![\w-])--[A-Za-z][\w-]*)(?:\(\))?[)）\]」,，:：;；、。?？]*",
     re.ASCII,
 )
-"""A name that may be wider than a phone in large type, or a flag, with the adjacent punctuation."""
+"""A flag, or a name that may be wider than a phone in large type, with adjacent punctuation."""
 NAME_PART = re.compile(r"(?<=[._/=:\[])(?=\w)|(?<=[a-z])(?=[A-Z])", re.ASCII)
-"""Start of a part of such a name."""
+"""The start of a part of such a name."""
 
 
 def phrased(context: PageContext, text: str, lang: Language) -> Markup:
-    """Return `text` as HTML with its allowed line breaks; the style sheet forbids all others (class `phrased`).
+    """Return `text` as HTML with the allowed line breaks; the style sheet forbids all others (class `phrased`).
 
-    A long name stays on one line where the line is long enough (class `name`).
+    A long name stays on one line if the line is long enough (class `name`).
     """
     words = set(_between_words(context, text)) if lang is Language.ZH and has_han(text) else set()
     html, place = Markup(""), 0
     for name in LONG_NAME.finditer(text):
         start, end = name.span()
-        parts = {each.start() for each in NAME_PART.finditer(text, start + 1, end)}
-        html += broken(text, place, start, words) + SET_NAME.format(broken(text, start, end, parts))
+        parts = {part.start() for part in NAME_PART.finditer(text, start + 1, end)}
+        html += with_breaks(text, place, start, words) + NAME.format(with_breaks(text, start, end, parts))
         place = end
-    return html + broken(text, place, len(text), words)
+    return html + with_breaks(text, place, len(text), words)
 
 
-def broken(text: str, start: int, end: int, breaks: Collection[int]) -> Markup:
+def with_breaks(text: str, start: int, end: int, breaks: Collection[int]) -> Markup:
     """Return a part of a text as HTML with optional line breaks at the positions in `breaks`."""
-    places = [start, *sorted(each for each in breaks if start < each < end), end]
-    return LINE_BREAK.join(text[left:right] for left, right in pairwise(places))
+    positions = [start, *sorted(position for position in breaks if start < position < end), end]
+    return LINE_BREAK.join(text[left:right] for left, right in pairwise(positions))
 
 
 def _between_words(context: PageContext, text: str) -> Iterator[int]:
-    """Yield word boundaries next to a Han character, without punctuation on either side."""
+    """Yield word boundaries next to a Han character, with no punctuation on either side."""
     inside = _inside_words(context, text)
-    for place, (left, right) in enumerate(pairwise(text), 1):
-        joins = (is_han(left) and right.isalnum()) or (left.isalnum() and is_han(right))
-        if joins and place not in inside:
-            yield place
+    for position, (left, right) in enumerate(pairwise(text), 1):
+        is_boundary = (is_han(left) and right.isalnum()) or (left.isalnum() and is_han(right))
+        if is_boundary and position not in inside:
+            yield position
 
 
 def _inside_words(context: PageContext, text: str) -> set[int]:
@@ -196,4 +196,4 @@ def _inside_words(context: PageContext, text: str) -> set[int]:
         if piece.kind is RunKind.HAN
         for token in piece.of_kind(TokenKind.TERM)
     )
-    return {place for word in words for place in range(word.start + 1, word.end)}
+    return {position for word in words for position in range(word.start + 1, word.end)}

@@ -1,4 +1,4 @@
-"""The search page: results with reasons, filters, and alternatives where little was found."""
+"""The search page: results with reasons, filters, and alternatives if little was found."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Set
@@ -44,20 +44,20 @@ from jieda.web.templating import whole_flags
 
 PAGE_SIZE = 10
 MAX_PAGE = 1000
-"""Of results, which are ranked anew for each page."""
+"""Results are ranked anew for each page."""
 LONGEST_QUERY = 200
-"""Characters of a query in links to other sites, which reject longer ones."""
+"""Characters of a query in links to other sites, which refuse longer ones."""
 MARKED = re.compile("<mark>(.*?)</mark>")
 NAME_PART = re.compile(r"(?<=[a-z0-9]_)(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
-"""Where a title may break a line inside an identifier."""
+"""Where a line may break inside an identifier."""
 LONG_NAME = re.compile(r"[\w.]{20,}", re.ASCII)
 NO_DIAGNOSIS = Diagnosis((), (), Verdict.UNKNOWN, (), "", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A result. `title` and `snippet` are escaped HTML with marks; the snippet may contain code as well. `reasons` maps
-    each type of match, with the key of the field's name, to the words that matched."""
+    """A result. `title` and `snippet` are escaped HTML with marks; the snippet may also contain code. `reasons` maps
+    each type of match, with the key of its label, to the words that matched."""
 
     row: ListedEntry
     title: Markup
@@ -68,8 +68,8 @@ class Card:
 
 
 def search_page(context: PageContext, found: Found) -> str:
-    """Render the results of a search: above them the entry that explains an error line, or candidates from several
-    frameworks between which the reader has to choose first, or entries for other frameworks."""
+    """Render the results of a search, below the entry that explains an error line, candidates from several frameworks
+    of which the reader has to choose one, or entries for other frameworks."""
     request, diagnosis = found.request, found.diagnosis
     title = context.t("search.title_query", query=request.text) if request.text else context.t("search.title")
     head = Head(
@@ -79,8 +79,7 @@ def search_page(context: PageContext, found: Found) -> str:
         here=lambda lang: _page_url(context, request, lang, _number(request)),
         indexed=not request.text and not request.filters and not request.offset,
     )
-    # Of a finished query on its first page.
-    outcome = diagnosis.verdict if diagnosis else ""
+    outcome = diagnosis.verdict if diagnosis else ""  # empty for an unfinished query and on later pages
     if diagnosis is None or not diagnosis.is_program_output:
         diagnosis = NO_DIAGNOSIS
     known = () if diagnosis.asks else diagnosis.matches[:1]
@@ -104,9 +103,9 @@ def search_page(context: PageContext, found: Found) -> str:
 def _results(
     context: PageContext, request: SearchRequest, answer: SearchAnswer, above: Set[str], *, explained: bool
 ) -> dict[str, object]:
-    """Return the results that are not shown `above` already, or what to do where there are none. `titles`: number of
-    weak results shown by title only; the others are collapsed. `verbatim`: the address that searches a corrected query
-    as typed."""
+    """Return the results that are not `above` already, or what to do if there are none. `titles`: number of weak
+    results shown as titles; the others are collapsed. `verbatim`: the address that searches a corrected query as
+    typed."""
     lost = answer.weak or (not answer.total and not request.filters and not explained)
     doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
     hits = [hit for hit in answer.hits if hit.entry.id not in above]
@@ -141,7 +140,7 @@ def _page_url(context: PageContext, request: SearchRequest, lang: Language, numb
 
 
 def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
-    """Name what no entry covers of the query: the framework that it names, or words."""
+    """Say which part of the query no entry covers: the framework that it names, or words."""
     names = context.t("list.join").join(context.name_of("framework", each) for each in answer.frameworks)
     words = context.t("list.join").join(answer.absent_words)
     sentences = [context.t("search.none_of", names=names)] if answer.is_of_others else []
@@ -162,8 +161,8 @@ def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> C
 
 
 def _reasons(context: PageContext, answer: SearchAnswer, hit: Hit) -> dict[tuple[ReasonType, str], str]:
-    """Return the reasons of `hit` that its title and snippet do not show already, in order, grouped by type. A glossary
-    sense without the word that has it says nothing beside other reasons."""
+    """Return the reasons of `hit` that its title and snippet do not show, in order, grouped by type. Besides other
+    reasons, a glossary sense without the word that has it says nothing."""
     query, reasons = answer.query, _unseen_reasons(hit)
     spans = {reason: span for reason in reasons if (span := _find_span(query, reason.text))}
     groups: dict[tuple[ReasonType, str], list[Reason]] = {}
@@ -171,7 +170,7 @@ def _reasons(context: PageContext, answer: SearchAnswer, hit: Hit) -> dict[tuple
         if reason.type is not ReasonType.GLOSSARY or reason.via or len(reasons) == 1:
             groups.setdefault((reason.type, _label(reason, hit.elsewhere)), []).append(reason)
     return {
-        place: context.t("list.join").join(_texts(query, members, spans)) for place, members in groups.items()
+        key: context.t("list.join").join(_texts(query, members, spans)) for key, members in groups.items()
     }
 
 
@@ -192,7 +191,7 @@ def _find_span(query: str, text: str) -> Span | None:
 
 
 def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[str]:
-    """Return the texts as in the query, adjacent Chinese matches joined, each with the equivalent that matched."""
+    """Return the texts as they are in the query, with the equivalents that matched; joins adjacent Chinese matches."""
     texts: list[str] = []
     last: Span = (-1, -1)
     for reason in sorted(reasons, key=lambda each: spans.get(each, (len(query), 0))):
@@ -220,7 +219,7 @@ def requested_search(request: Request, context: PageContext) -> SearchRequest:
         offset=(requested_page(request, MAX_PAGE) - 1) * PAGE_SIZE,
         verbatim=is_switched_on(request, "verbatim"),
         unfinished=is_switched_on(request, "unfinished"),
-        frameworks=(context.chosen,) if context.chosen else (),
+        frameworks=(context.framework,) if context.framework else (),
     )
 
 
@@ -228,13 +227,13 @@ async def show_search(request: Request) -> Response:
     """Show the results for `q` under filters; without words, all entries that pass the filters."""
     context = await context_of(request)
     service = context.site.service
-    wanted = requested_search(request, context)
-    if clip(service, wanted.text).strip():
-        found = await search_for(service, wanted, asker_of(request))
+    search_request = requested_search(request, context)
+    if clip(service, search_request.text).strip():
+        found = await search_for(service, search_request, asker_of(request))
         request.state.outcome, request.state.note = found.outcome, found.note
         html = search_page(context.at(found.snapshot), found)
     else:
-        found = await browse(service, wanted)
-        # Rendering a full list with all its filters takes some milliseconds.
+        found = await browse(service, search_request)
+        # Rendering a full list with all its filters takes several milliseconds.
         html = await service.offload(partial(search_page, context.at(found.snapshot), found))
     return await page_answer(request, context, html)

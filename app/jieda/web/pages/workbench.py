@@ -47,14 +47,15 @@ from jieda.web.site import site_of
 
 async def draft_of(context: PageContext, form: Form) -> Draft:
     """Return the draft in a form; secrets in a log are masked before it is kept as a sample."""
-    kept = form.log if form.keep else ""
-    # A megabyte takes a while.
-    sample = tidied(await context.site.service.offload(lambda: masked(kept))) if kept.strip() else ""
+    sample = ""
+    if form.keep and form.log.strip():
+        # Masking a megabyte takes a while.
+        sample = tidied(await context.site.service.offload(partial(masked, form.log)))
     return Draft(form.id, {lang: text for lang, text in form.texts.items() if text}, sample)
 
 
 async def review_form(context: PageContext, form: Form) -> Review | None:
-    """Review a draft; None without id or text. Raises TooBusy, and ContentError where shared content is broken."""
+    """Review a draft; None without id or text. Raises TooBusy, and ContentError if shared content is broken."""
     draft = await draft_of(context, form)
     if not draft.is_named or not draft.texts:
         return None
@@ -73,7 +74,7 @@ async def show_bench(
 
 
 async def warn(request: Request, context: PageContext, form: Form, warning: str) -> Response:
-    """Respond with the page as it was, and a warning."""
+    """Respond with the unchanged page and a warning."""
     return await show_bench(request, context, form, ActionResult(warning=warning))
 
 
@@ -88,7 +89,7 @@ PATCH = "text/x-diff"
 
 Action = Callable[[Request, PageContext, Form, Mapping[str, str]], Awaitable[Response]]
 TAG_LISTS = {"topic": "topics", "error-type": "error_types", "related": "related"}
-"""Lists in the front matter, by the button that adds a value or takes it out."""
+"""Lists in the front matter, by the button that adds or removes a value."""
 FIELDS = {**TAG_LISTS, "kind": "kind", "wording": "aliases"}
 """Fields of the front matter, by the button that changes them."""
 
@@ -147,7 +148,7 @@ async def begin_from_log(
 
 
 async def edit(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
-    """Change the texts of the editions as the pressed button says."""
+    """Change the texts of the editions with the pressed button."""
     try:
         # Comparing the two editions parses both.
         texts = await context.site.service.offload(lambda: edited_texts(form, fields))
@@ -160,27 +161,27 @@ async def edit(request: Request, context: PageContext, form: Form, fields: Mappi
 
 
 def edited_texts(form: Form, fields: Mapping[str, str]) -> Mapping[Language, str]:
-    """Return the texts, changed by the field that is named as the pressed button. Raises AuthoringError."""
-    do = fields["do"]
-    value = fields.get(do, "").strip()
-    if do == "kind":
+    """Return the texts, changed by the pressed button and the field of the same name. Raises AuthoringError."""
+    button = fields["do"]
+    value = fields.get(button, "").strip()
+    if button == "kind":
         return with_kind(form.texts, value)
-    if do == "wording":
+    if button == "wording":
         lang, _, text = value.partition(" ")
         return with_wording(form.texts, lang, " ".join(text.split())[:MAX_TITLE_CHARS])
-    if do in TAG_LISTS:
-        return with_tag(form.texts, TAG_LISTS[do], value)
+    if button in TAG_LISTS:
+        return with_tag(form.texts, TAG_LISTS[button], value)
     return agreed(form.texts, form.id)
 
 
 async def download(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
     """Send the draft as a patch, or one of its files as it is."""
-    draft, wanted = await draft_of(context, form), fields["do"].partition("-")[2]
+    draft, file = await draft_of(context, form), fields["do"].partition("-")[2]
     if not draft.is_named or not draft.texts:
         return await show_bench(request, context, form)
     name = draft.id.replace("/", "-")
-    if wanted in set(Language):
-        lang = Language(wanted)
+    if file in set(Language):
+        lang = Language(file)
         if lang not in draft.texts:
             return await warn(request, context, form, context.t("bench.no_preview", name=lang.own_name))
         return await send(request, draft.texts[lang], MARKDOWN, f"{lang}-{name}.md")
@@ -194,12 +195,12 @@ async def download(request: Request, context: PageContext, form: Form, fields: M
 
 
 async def commit(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
-    """Write the draft into its content directory and commit it, where that is allowed."""
+    """Write the draft into its content directory and commit it, if that is allowed."""
     if not context.site.settings.workbench_write:
         raise HttpProblem(403, "problem.write_closed")
     if "\0" in form.message:
-        wrong = FieldError("message", "problem.field.invalid")
-        raise HttpProblem(422, "problem.bad_parameter", errors=(wrong,))
+        invalid = FieldError("message", "problem.field.invalid")
+        raise HttpProblem(422, "problem.bad_parameter", errors=(invalid,))
     found = await review_form(context, form)
     try:
         author = Author(form.author, form.email)
@@ -223,7 +224,7 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
 
 
 async def reopen(request: Request, context: PageContext, form: Form, done: WrittenFiles) -> Response:
-    """Show the page after files were written: have all workers serve them, and reopen the entry from disk."""
+    """Have all workers serve the written files, and show the page with the entry as it is on disk."""
     reason = await serve_written(context)
     editions = await context.site.service.offload(lambda: context.site.desk.open(form.id))
     saved = with_files(replace(form, entry=form.id, draft=form.id, keep=False, message=""), editions)
@@ -241,7 +242,7 @@ async def reopen(request: Request, context: PageContext, form: Form, done: Writt
 
 
 def with_files(form: Form, editions: Mapping[Language, OpenedEdition]) -> Form:
-    """Return the form with the texts of files as they are on disk."""
+    """Return the form with the texts that the files have on disk."""
     texts = {lang: each.text for lang, each in editions.items()}
     return replace(form, texts=texts, opened={lang: each.digest for lang, each in editions.items()}, seen={})
 
@@ -272,32 +273,32 @@ ACTIONS: Mapping[str, Action] = {
     "take-zh": download,
     "commit": commit,
 }
-"""Actions by value of the button `do`. Enter in a field reviews the draft."""
+"""Actions by the value of the button `do`. Enter in a field reviews the draft."""
 
 
 async def open_entry(request: Request) -> Response:
-    """Show the page with the requested entry, if any. Raises UnknownEntry."""
+    """Show the page, with the entry if one is requested. Raises UnknownEntry."""
     context = await context_of(request)
-    wanted = request.query_params.get("entry", "")
-    if not wanted:
+    entry_id = request.query_params.get("entry", "")
+    if not entry_id:
         return await show_bench(request, context, Form())
-    if not ENTRY_ID.fullmatch(wanted):
-        return await find_entry(request, context, wanted[:MAX_TITLE_CHARS])
+    if not ENTRY_ID.fullmatch(entry_id):
+        return await find_entry(request, context, entry_id[:MAX_TITLE_CHARS])
     try:
-        editions = await context.site.service.offload(lambda: context.site.desk.open(wanted))
+        editions = await context.site.service.offload(lambda: context.site.desk.open(entry_id))
     except AuthoringError as error:
         return await warn(request, context, Form(), str(error))
     if not editions:
-        raise UnknownEntry(id=wanted)
-    framework, _, slug = wanted.partition("/")
-    form = with_files(Form(entry=wanted, draft=wanted, framework=framework, slug=slug), editions)
+        raise UnknownEntry(id=entry_id)
+    framework, _, slug = entry_id.partition("/")
+    form = with_files(Form(entry=entry_id, draft=entry_id, framework=framework, slug=slug), editions)
     return await show_bench(request, context, form, ActionResult(begun=True))
 
 
 async def find_entry(request: Request, context: PageContext, words: str) -> Response:
-    """Redirect to the entry that the words of a title find, or respond with the start page and a warning."""
-    asked = SearchRequest(words, context.lang, limit=1)
-    found = await context.site.service.offload(lambda: context.served.searcher.search(asked))
+    """Redirect to the entry whose title has these words, or respond with the start page and a warning."""
+    query = SearchRequest(words, context.lang, limit=1)
+    found = await context.site.service.offload(partial(context.served.searcher.search, query))
     if not found.hits or found.weak:
         return await warn(
             request, context, Form(entry=words), context.t("problem.unknown_entry.detail", id=words)
@@ -314,7 +315,7 @@ def with_user(request: Request, form: Form) -> Form:
 
 
 async def act(request: Request) -> Response:
-    """Run the action of a button; respond with the page or the requested file. Raises TooLarge."""
+    """Run the action of a button, and respond with the page or a file. Raises TooLarge."""
     context = await context_of(request)
     most = 2 * MAX_FILE_BYTES + context.site.service.settings.max_log_bytes
     fields = await read_form(request, most)

@@ -1,4 +1,4 @@
-"""The page for writing an entry: both editions, with the review of their current state."""
+"""The page for writing an entry: both editions, with a review of their current state."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,8 +23,8 @@ from jieda.web.pages.parts import PageLink, entry_link
 @dataclass(frozen=True, slots=True)
 class Form:
     """The values of the form. `entry` is the id of the opened entry, empty for a new one; `draft` is the key under
-    which the browser stores the text; `opened` are the digests of the files when opened, `seen` those of newer versions
-    shown to the author since."""
+    which the browser stores the text; `opened` has the digests of the files when opened, `seen` those of newer versions
+    that the author has been shown since."""
 
     entry: str = ""
     draft: str = ""
@@ -36,9 +36,9 @@ class Form:
     log: str = ""
     keep: bool = False
     beside: str = ""
-    """What is shown beside a text: its preview, or for `text` the other edition."""
+    """What is shown beside a text: its preview or, for `text`, the other edition."""
     user: str = ""
-    """The user as named by a trusted proxy; empty without one, and `author` is then as typed."""
+    """The user whom a trusted proxy names; without one empty, and `author` is then as typed."""
     author: str = ""
     email: str = ""
     message: str = ""
@@ -50,8 +50,8 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """The result of an action, as sentences for the top of the page. `done` is the draft that the browser can drop;
-    `begun` says that it may have stored one already."""
+    """The result of an action, in sentences for the top of the page. `done` is the draft that the browser can drop;
+    `begun`: it may have stored one already."""
 
     note: str = ""
     warning: str = ""
@@ -63,8 +63,8 @@ class ActionResult:
 
 @dataclass(frozen=True, slots=True)
 class EditionView:
-    """A column of the page. `preview` is the page as it would be served, empty where it could not be; `foreign`: it has
-    no text, and its language no entry."""
+    """A column of the page. `preview` is the page as it would be served, empty if it would not be; `foreign`: the
+    edition has no text, and no entry is in its language."""
 
     lang: Language
     text: str
@@ -72,25 +72,25 @@ class EditionView:
     preview: str
     theirs: OpenedEdition | None
     differing: tuple[tuple[WordPiece, ...], ...]
-    """Differences between the text and the file that somebody else has changed."""
+    """Differences between the text and a file that somebody else has changed."""
     host: PageLink | None
     too_long: bool
-    """Whether the text is too long to prefill the git host's form."""
+    """Whether the text is too long for a link to the git host's form."""
     foreign: bool
 
 
 MOST_ENTRIES = 2000
-"""Titles offered for selection; any other entry is named by its id."""
+"""Titles to choose from; other entries are named by id."""
 LONGEST_ADDRESS = 8000
-"""In characters: git hosts refuse longer URLs."""
+"""Characters; git hosts refuse longer URLs."""
 SCRIPT = re.compile(r"<script\b.*?</script>\n?", re.DOTALL)
-"""Removed from previews, where no script runs. All are ours: the text of entries is escaped."""
+"""Removed from previews, in which no script runs. All scripts are ours: the text of entries is escaped."""
 
 
 def workbench_page(
     context: PageContext, form: Form, review: Review | None = None, result: ActionResult | None = None
 ) -> str:
-    """Render the page. Without `review`, the draft could not be reviewed: its id is invalid or it has no text."""
+    """Render the page. Without `review`, the draft has an invalid id or no text."""
     result = result or ActionResult()
     started = any(form.texts.values())
     ranks, wordings = (review.ranks, review.wordings) if review else ((), {})
@@ -108,7 +108,7 @@ def workbench_page(
             "error_type": _values(form, "error_types"),
         },
         wordings=[(lang, text) for lang, texts in wordings.items() for text in texts],
-        # Of the content, to open or to relate to the draft.
+        # To open, or to relate to the draft.
         entries=tuple(islice(context.library.listed(), MOST_ENTRIES)),
         related=_values(form, "related"),
         related_links=_related(context, form),
@@ -129,9 +129,11 @@ def workbench_page(
 
 
 def _head(context: PageContext, form: Form, *, started: bool) -> Head:
-    named = f"{form.id} · " if form.id.strip("/") and started else ""
+    title = context.t("bench.title")
+    if started and form.id.strip("/"):
+        title = f"{form.id} · {title}"
     here = partial(context.urls.workbench, entry=form.entry)
-    return Head("workbench", named + context.t("bench.title"), context.t("bench.lead"), here, indexed=False)
+    return Head("workbench", title, context.t("bench.lead"), here, indexed=False)
 
 
 def _values(form: Form, key: str) -> set[str]:
@@ -139,8 +141,8 @@ def _values(form: Form, key: str) -> set[str]:
 
 
 def _related(context: PageContext, form: Form) -> list[PageLink]:
-    held = [each for each in sorted(_values(form, "related")) if each in context.library]
-    return [entry_link(context, context.library.summary(each)) for each in held]
+    ids = sorted(_values(form, "related"))
+    return [entry_link(context, context.library.summary(each)) for each in ids if each in context.library]
 
 
 def _edition(
@@ -163,7 +165,7 @@ def _edition(
 
 
 def _host(context: PageContext, form: Form, lang: Language) -> PageLink | None:
-    """Return the link to the git host: its editor for an existing file, its prefilled form for a new one."""
+    """Return a link to the git host: to its editor of an existing file, or to its form for a new one, filled in."""
     settings, text = context.site.settings, form.texts.get(lang, "")
     if form.opened.get(lang):
         path = context.site.desk.directory_of(form.id).resolve() / where_of(form.id, lang)
