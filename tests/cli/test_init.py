@@ -95,6 +95,11 @@ def test_what_is_written_serves_and_checks_and_installs_nothing_by_a_name_that_a
     for name in ("compose.yaml", ".pre-commit-config.yaml", ".github/workflows/entries.yaml"):
         commands = re.findall(r"jieda (check|fmt)", str(yaml.safe_load(files[tmp_path / "faq" / name])))
         assert commands or name == "compose.yaml"
+    for hooks in (
+        files[tmp_path / "faq/.pre-commit-config.yaml"],
+        (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"),
+    ):
+        assert re.search(r"id: jieda-check\n(?: .*\n)*? +always_run: true", hooks), "a deletion has no files"
     # Until the name is ours there, whoever takes it would run in their builds.
     by_name = re.compile(r"(?:install|dependencies: \[|default:) *jieda\b(?!-)")
     texts = [*files.values(), *(each.read_text("utf-8") for each in (ROOT / "deploy").rglob("*.*"))]
