@@ -85,49 +85,63 @@ def _build(lines: Sequence[str]) -> tuple[float, ...]:
 
 
 BUILD_WEIGHT = 0.22
+ORDER_WEIGHT = 0.3
+"""Subtracted from the worth of a pair of the first question of a page and the last of the other."""
+RIVAL_WEIGHT = 0.5
+"""Share of the similarity of a pair's best rival by which the pair is chosen later."""
 THRESHOLD = 0.12
 """Subtracted from the worth of a pair. It is low enough that equal structure and order alone can make a pair."""
 USUAL_WEIGHT = 0.3
 """Share of the page's median that is also subtracted: if pairs usually share much, one that shares little is none."""
-MOVE_MARGIN = 0.12
-"""Minimum gain in worth for a pair that breaks the order of the pages."""
-SURE = 0.2
+SURE, SURE_MARGIN = 0.2, 0.02
 TITLE, BODY, ALONE = 0.5, 0.5, 0.8
 
 Matrix = NDArray[np.float64]
-
-Worth = Sequence[Sequence[float]]
-"""By English question, then Chinese question: how much they seem to be translations."""
+"""By English question, then Chinese question."""
 
 
-def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[dict[int, int], Worth]:
-    """Return the pairs of questions, by numbers, and the similarity of every two by code, names and words, 0 to 1."""
+def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[dict[int, int], Matrix, Matrix]:
+    """Return the pairs of questions, by numbers; the similarity of every two by code, names and words, 0 to 1; and
+    that of the best rival of every two."""
     if not (en and zh):
-        return {}, []
+        return {}, np.zeros((0, 0)), np.zeros((0, 0))
     shared = _similarities(en, zh)
+    rivals = np.maximum(_best_others(shared), _best_others(shared.T).T)
     builds = np.array([each.build for each in en])[:, None] - np.array([each.build for each in zh])
+    places = np.linspace(0, 1, len(en))[:, None] - np.linspace(0, 1, len(zh))
     worth = shared + BUILD_WEIGHT * np.exp(-0.5 * np.abs(builds).sum(axis=2)) - THRESHOLD
-    usual = median([float(shared[pair]) for pair in _align(worth.tolist()).items()] or [0.0])
-    strict = (worth - USUAL_WEIGHT * usual).tolist()
-    matched = _improve(_align(strict), strict)
-    return matched | dict(_fill_gaps(matched, worth.tolist())), shared.tolist()
+    ordered = worth - ORDER_WEIGHT * np.abs(places)
+    usual = median([float(shared[pair]) for pair in _choose(ordered, ordered).items()] or [0.0])
+    strict = ordered - USUAL_WEIGHT * usual
+    matched = _choose(strict, strict - RIVAL_WEIGHT * rivals)
+    return matched | dict(_fill_gaps(matched, worth)), shared, rivals
 
 
-def _fill_gaps(matched: Mapping[int, int], worth: Worth) -> Iterator[tuple[int, int]]:
+def _best_others(values: Matrix) -> Matrix:
+    """Return for each value the highest other one of its row."""
+    order = np.sort(np.pad(values, ((0, 0), (1, 0))), axis=1)
+    first, second = order[:, -1:], order[:, -2:-1]
+    best: Matrix = np.where(values == first, second, first)
+    return best
+
+
+def _choose(worth: Matrix, rank: Matrix) -> dict[int, int]:
+    """Return pairs that are worth something, the highest by `rank` first, each question in one at most."""
+    matched: dict[int, int] = {}
+    for place in np.argsort(-rank, axis=None, kind="stable").tolist():
+        i, j = divmod(place, worth.shape[1])
+        if worth[i, j] > 0 and i not in matched and j not in matched.values():
+            matched[i] = j
+    return matched
+
+
+def _fill_gaps(matched: Mapping[int, int], worth: Matrix) -> Iterator[tuple[int, int]]:
     """Yield pairs by order where both pages have the same number of unmatched questions between two matched ones."""
     neighbors = [(-1, -1), *sorted(matched.items()), (len(worth), len(worth[0]))]
     for (i, j), (next_i, next_j) in pairwise(neighbors):
         left, right = range(i + 1, next_i), range(j + 1, next_j)
         if len(left) == len(right) and not set(right) & set(matched.values()):
             yield from ((a, b) for a, b in zip(left, right, strict=True) if worth[a][b] > 0)
-
-
-def _certainty(i: int, j: int, shared: Worth) -> tuple[float, bool]:
-    """Return the similarity of a pair, and whether no other pair of either question is nearly as similar."""
-    rivals = [value for other, value in enumerate(shared[i]) if other != j]
-    rivals += [row[j] for other, row in enumerate(shared) if other != i]
-    own = shared[i][j]
-    return own, own >= SURE and own > max(rivals, default=0.0) + 0.02
 
 
 def _similarities(en: Sequence[Features], zh: Sequence[Features]) -> Matrix:
@@ -157,54 +171,6 @@ def _cosines(en: Sequence[Mapping[str, int]], zh: Sequence[Mapping[str, int]]) -
     return cosines
 
 
-def _align(worth: Worth) -> dict[int, int]:
-    """Return the pairs, in the same order on both pages, with the maximum total worth."""
-    rows, columns = len(worth), len(worth[0])
-    best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
-    for i in range(rows - 1, -1, -1):
-        for j in range(columns - 1, -1, -1):
-            best[i][j] = max(best[i + 1][j], best[i][j + 1], best[i + 1][j + 1] + worth[i][j])
-    matched: dict[int, int] = {}
-    i = j = 0
-    while i < rows and j < columns:
-        if best[i][j] == best[i + 1][j + 1] + worth[i][j]:
-            matched[i] = j
-            i, j = i + 1, j + 1
-        elif best[i][j] == best[i + 1][j]:
-            i += 1
-        else:
-            j += 1
-    return matched
-
-
-def _improve(matched: dict[int, int], worth: Worth) -> dict[int, int]:
-    """Apply to `matched` every exchange that raises the total worth by more than the margin, largest first."""
-    for _ in range(len(worth) + len(worth[0])):
-        gain, changed = max(_exchanges(matched, worth), key=lambda one: one[0], default=(0.0, {}))
-        if gain <= MOVE_MARGIN:
-            break
-        kept = {i: j for i, j in matched.items() if i not in changed and j not in changed.values()}
-        matched = kept | {i: j for i, j in changed.items() if j is not None}
-    return matched
-
-
-def _exchanges(matched: Mapping[int, int], worth: Worth) -> Iterator[tuple[float, dict[int, int | None]]]:
-    """For every two unpaired questions, yield the gain of pairing them, and the pairs that it changes."""
-    holder = {j: i for i, j in matched.items()}
-    for i, row in enumerate(worth):
-        mine = matched.get(i)
-        for j, value in enumerate(row):
-            if j == mine or value <= 0:
-                continue
-            lost, back = (row[mine] if mine is not None else 0.0), 0.0
-            changed: dict[int, int | None] = {i: j}
-            if (other := holder.get(j)) is not None:
-                lost += worth[other][j]
-                back = max(worth[other][mine], 0.0) if mine is not None else 0.0
-                changed[other] = mine if back else None
-            yield value + back - lost, changed
-
-
 @dataclass(frozen=True, slots=True)
 class BilingualQuestion:
     """A question in one or both languages.
@@ -230,7 +196,7 @@ def find_candidates(pair: PagePair, extractor: Extractor) -> tuple[BilingualQues
         lang: [extractor.features(pair.pages[lang], each) for each in questions.get(lang, ())]
         for lang in Language
     }
-    matched, shared = pair_up(features[Language.EN], features[Language.ZH])
+    matched, shared, rivals = pair_up(features[Language.EN], features[Language.ZH])
     candidates: list[BilingualQuestion] = []
     for i, question in enumerate(questions.get(Language.EN, ())):
         found = {Language.EN: question}
@@ -238,7 +204,9 @@ def find_candidates(pair: PagePair, extractor: Extractor) -> tuple[BilingualQues
             candidates.append(BilingualQuestion(pair, found))
         else:
             found[Language.ZH] = questions[Language.ZH][j]
-            candidates.append(BilingualQuestion(pair, found, *_certainty(i, j, shared)))
+            own = float(shared[i, j])
+            sure = own >= SURE and own > float(rivals[i, j]) + SURE_MARGIN
+            candidates.append(BilingualQuestion(pair, found, own, sure))
     for j, question in enumerate(questions.get(Language.ZH, ())):
         if j not in matched.values():
             candidates.append(BilingualQuestion(pair, {Language.ZH: question}))
