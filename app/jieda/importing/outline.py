@@ -157,15 +157,11 @@ ASKING = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A section whose text may contain questions. `path`: titles of the headings above it and its own.
-
-    `among_categories`: headings of its rank are categories of questions.
-    """
+    """A section whose text may contain questions. `path`: titles of the headings above it and its own."""
 
     section: HeadedSection
     path: tuple[str, ...]
     end: int
-    among_categories: bool
 
 
 def find_hosts(
@@ -174,9 +170,9 @@ def find_hosts(
     """Yield sections that are or contain questions: leaves, questions with parts, and text before the first heading."""
     here = (*path, section.title) if section.title else path
     if not section.children or (section.rank and not _is_category(section, scores)):
-        yield Host(section, here, section.end, section.rank is not None and scores[section.rank] > 0)
+        yield Host(section, here, section.end)
         return
-    yield Host(section, here, section.children[0].first, among_categories=False)
+    yield Host(section, here, section.children[0].first)
     for child in section.children:
         yield from find_hosts(child, here, scores)
 

@@ -98,7 +98,8 @@ def _believable(style: str, found: Sequence[tuple[Host, Units]]) -> bool:
         return True
     if len(units) < 2 or not answered or hosted >= 0.6:
         return False
-    return asked >= 0.5 or _is_made_of(style, found, hosted)
+    # Sections that consist of these are made of questions, however they are worded.
+    return asked >= 0.5 or (style in {"details", "definition", "strong"} and len(units) >= 2 * len(found))
 
 
 def _leads_in(style: str, title: str) -> bool:
@@ -113,21 +114,6 @@ def _replaces_no_question(host: Host) -> bool:
 
 def _title(host: Host) -> str:
     return fold_title(host.section.title)
-
-
-def _is_made_of(style: str, found: Sequence[tuple[Host, Units]], hosted: float) -> bool:
-    """Whether sections consist of units of one style, which are then questions however they are worded."""
-    if style == "item":
-        return hosted < 0.3 and all(_is_whole_list(host) for host, _ in found)
-    many = sum(len(each) for _, each in found) >= 2 * len(found)
-    return style in {"details", "definition", "strong"} and many
-
-
-def _is_whole_list(host: Host) -> bool:
-    """Whether a section among categories is a single list whose items each have a line and further blocks."""
-    blocks = [block for block in host.section.own if not is_noise(block)]
-    items = blocks[0].children if len(blocks) == 1 and blocks[0].kind.endswith("_list") else ()
-    return host.among_categories and len(items) > 1 and all(len(item.children) > 1 for item in items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +138,9 @@ def find_questions(page: MarkdownPage) -> tuple[PageQuestion, ...]:
     parsed = parse_page(page.text)
     root = outline(parsed.blocks, len(page.lines))
     parts = _question_sections(page, root)
-    if parts == (root,) and (whole := _whole_page(page, root)):
-        return (whole,)
     found = tuple(each for part in parts for each in _questions_of(part))
-    return _undivided_page(page, root, found)
+    whole = _whole_page(page, root, found) if parts == (root,) else None
+    return (whole,) if whole else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,45 +182,37 @@ def _questions_of(root: HeadedSection) -> tuple[PageQuestion, ...]:
     return tuple(_drop_strays(found, hosts))
 
 
-def _whole_page(page: MarkdownPage, root: HeadedSection) -> PageQuestion | None:
-    """Return the question if the page is a single one with a divided answer; its title may be in front matter."""
-    top = root.children[0] if len(root.children) == 1 else None
-    if page.titled and any(WORDING.is_part(each.title) for each in root.children):
+def _whole_page(
+    page: MarkdownPage, root: HeadedSection, found: Sequence[PageQuestion]
+) -> PageQuestion | None:
+    """Return the question that the page is as a whole, which has no questions in it but perhaps its only heading; its
+    title may be in front matter."""
+    top = root.children[0] if len(root.children) == 1 else root
+    if page.titled and (not root.children or any(WORDING.is_part(each.title) for each in root.children)):
         top = replace(root, title=page.title, first=-1)
-    if top is None or not top.children or WORDING.surrounds(top.title):
+    if not top.title or WORDING.surrounds(top.title):
         return None
+    style = _divided(top) if top.children else ""
+    if not top.children and all(each.style == "heading" for each in found):
+        style = "" if WORDING.holds_questions(top.title) or not _answers(top) else "undivided"
+    title, first = WORDING.without_mark(top.title), max(top.first, 0)
+    question = PageQuestion(title, top.anchor, first, top.first + 1, top.end, (), style, "", top.title)
+    return question if style else None
+
+
+def _divided(top: HeadedSection) -> str:
+    """Return how a page is one question whose answer has headings; empty if it is not."""
     titles = [child.title for child in top.children]
     named = sum(WORDING.is_part(title) for title in titles)
     asked = fmean(WORDING.likeness(title) for title in titles)
     if named * 2 < len(titles) and not (WORDING.likeness(top.title) == 1 and asked < 0.5):
-        return None
+        return ""
     keys = {WORDING.part(title) for title in titles}
-    style = "problem" if "fix" in keys and keys & {"symptom", "cause"} else "page"
-    return _page_question(top, style)
+    return "problem" if "fix" in keys and keys & {"symptom", "cause"} else "page"
 
 
-def _undivided_page(
-    page: MarkdownPage, root: HeadedSection, found: tuple[PageQuestion, ...]
-) -> tuple[PageQuestion, ...]:
-    """Return `found`, or the question that a page without headings below its title is; the title may be in front
-    matter."""
-    top = root
-    if page.titled and not root.children:
-        top = replace(root, title=page.title, first=-1)
-    elif len(root.children) == 1 and [each.style for each in found] == ["heading"]:
-        top = root.children[0]
-    likeness = WORDING.likeness(top.title)
-    if not top.title or top.children or WORDING.surrounds(top.title) or WORDING.holds_questions(top.title):
-        return found
-    if (found and found[0].style != "heading") or not _has_text(top.own) or _leads_elsewhere(top, likeness):
-        return found
-    return (_page_question(top, "undivided"),)
-
-
-def _page_question(top: HeadedSection, style: str) -> PageQuestion:
-    title = WORDING.without_mark(top.title)
-    first = max(top.first, 0)
-    return PageQuestion(title, top.anchor, first, top.first + 1, top.end, (), style, "", top.title)
+def _answers(section: HeadedSection) -> bool:
+    return _has_text(section.own) and not _leads_elsewhere(section, WORDING.likeness(section.title))
 
 
 def _question_sections(page: MarkdownPage, root: HeadedSection) -> tuple[HeadedSection, ...]:
