@@ -204,9 +204,9 @@ class Remote:
             reason = getattr(cause, "strerror", None) or cause
             raise RemoteError(f"{self.urls.base_url} did not answer: {reason}") from error
         except (ValueError, InvalidURL) as error:
-            raise RemoteError(f"{self.urls.base_url} cannot be asked: {error}") from error
+            raise RemoteError(f"{self.urls.base_url} cannot be reached: {error}") from error
         except HTTPException as error:
-            raise RemoteError(f"{self.urls.base_url} did not answer as a web server does") from error
+            raise RemoteError(f"{self.urls.base_url} did not answer like a web server") from error
 
     def _refused(self, error: urllib.error.HTTPError) -> RemoteError:
         status = f"{self.urls.base_url} answered {error.code} {error.reason}"

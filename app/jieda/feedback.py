@@ -332,7 +332,7 @@ class FeedbackStore:
         except sqlite3.Error as error:
             damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
             if repair and damaged and _set_aside(path, opened):
-                log.warning("%s is damaged: it is set aside, and a new one is begun", name)
+                log.warning("%s is damaged: it is set aside and a new one is started", name)
             raise FeedbackUnusable(database_failure(error, self.directory), damaged=damaged) from error
 
 

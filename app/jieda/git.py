@@ -56,7 +56,7 @@ class Repository:
             commit = run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
         except GitError as error:
             raise GitError(
-                f"{revision!r} is no revision of {self.root}: fetch it first (in a workflow: fetch-depth: 0)"
+                f"{revision!r} is not a revision of {self.root}: fetch it first (in a workflow: fetch-depth: 0)"
             ) from error
         try:
             return run(self.root, "merge-base", commit.decode().strip(), "HEAD").decode().strip()

@@ -426,7 +426,7 @@ def test_new_writes_in_the_one_language_of_the_content(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry_id", "words"),
     [
-        ("roll/a", "is there already"),
+        ("roll/a", "already exists"),
         ("roll/Bad_Name", "must be <framework>/<slug>"),
         ("../../x", "must be <framework>/<slug>"),
         ("other/x", "is not in taxonomy.yaml, which has roll"),

@@ -221,8 +221,8 @@ def test_a_repository_that_is_a_content_directory_itself(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("revision", "words"),
     [
-        ("no-such-branch", "'no-such-branch' is no revision of"),
-        ("--output=x", "'--output=x' is no revision of"),
+        ("no-such-branch", "'no-such-branch' is not a revision of"),
+        ("--output=x", "'--output=x' is not a revision of"),
     ],
 )
 def test_an_unknown_revision_is_an_error_that_says_what_to_do(

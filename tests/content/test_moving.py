@@ -189,14 +189,14 @@ def test_an_edition_that_was_stale_stays_stale(tmp_path: Path) -> None:
     ("old", "new", "words"),
     [
         ("roll/none", "roll/new", "there is no entry roll/none"),
-        ("roll/a", "roll/c", "en/roll/c.md is there already"),
+        ("roll/a", "roll/c", "en/roll/c.md already exists"),
         ("roll/a", "roll/a", "has that name already"),
         ("roll/a", "roll/Bad", "must be <framework>/<slug>"),
         ("roll/a", "../../x", "must be <framework>/<slug>"),
         ("roll/a", "vllm/a", "is not in taxonomy.yaml, which has roll, slime"),
         ("roll/a", "roll/gone", "gone is an old address of roll/e: choose another name"),
         ("roll/gone", "roll/new", "roll/gone is called roll/e now"),
-        ("roll/a", "roll/kept", "samples/roll/kept is there already"),
+        ("roll/a", "roll/kept", "samples/roll/kept already exists"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(

@@ -201,5 +201,5 @@ def test_other_files_are_not_replaced(tmp_path: Path) -> None:
     few = write(tmp_path / "few", {"en/roll/one.md": edition("One")})
     done = export(str(tmp_path), "--content", str(few), data=tmp_path / "data")
     assert done.returncode == 2
-    assert "holds something else" in done.stderr
+    assert "is neither empty nor an export" in done.stderr
     assert (tmp_path / "thesis.txt").read_text() == "precious"

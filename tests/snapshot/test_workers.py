@@ -185,7 +185,7 @@ def test_a_data_directory_deleted_under_running_workers_costs_no_answer_and_no_f
     until(lambda: is_led(server.data) and {each["status"] for each in answers(server)} == {"ready"})
     assert children(server.process.pid) == before
     assert stat.S_IMODE(server.data.stat().st_mode) == 0o700
-    assert f"{server.data} was deleted: a new one is begun" in server.log()
+    assert f"{server.data} was deleted: starting anew" in server.log()
     assert (reload(server).json()["workers"], reload(server).json()["behind"]) == (WORKERS, [])
     with server.client() as client:
         told = client.get("/metrics")

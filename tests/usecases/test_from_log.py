@@ -160,12 +160,12 @@ def test_an_id_can_be_left_out(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("arguments", "log", "words"),
     [
-        ((), LOG, "does not tell which framework it is about"),
-        (("roll/x",), "step 1\nstep 2\n", "tells of no error"),
+        ((), LOG, "does not show which framework it is about"),
+        (("roll/x",), "step 1\nstep 2\n", "shows no error"),
         (("roll/x",), "", "the log is empty"),
         (("rol/x",), LOG, "framework 'rol' is not in taxonomy.yaml, which has"),
         (("roll/Bad",), LOG, "must be <framework>/<slug>"),
-        (("roll/known",), LOG, "is there already"),
+        (("roll/known",), LOG, "already exists"),
         (("roll/x", "--kind", "concept"), LOG, "leave --kind out"),
     ],
 )

@@ -34,7 +34,7 @@ def command(
     An earlier export there is replaced. Diagnosing logs needs a server.
     """
     if not _is_free(directory) and not _is_export(directory):
-        raise click.UsageError(f"{directory} holds something else; name an empty folder or a new one")
+        raise click.UsageError(f"{directory} is neither empty nor an export; name another folder")
     options = {
         "base_url": base_url,
         "root_path": root_path,

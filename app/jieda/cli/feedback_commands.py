@@ -49,7 +49,7 @@ def gaps(days: int, limit: int, as_json: bool, forget: bool, directories: tuple[
     knowledge.open()
     found = maintenance(Service.of(settings, knowledge), knowledge.snapshot, days)
     if found.unreadable:
-        raise JiedaError(f"{settings.data}: what was counted there cannot be read: {found.unreadable}")
+        raise JiedaError(f"{settings.data}: the counts in it cannot be read: {found.unreadable}")
     if as_json:
         print_json(_as_data(found, str(settings.data), limit))
     else:

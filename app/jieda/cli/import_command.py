@@ -86,7 +86,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if issues:
         if pages or roots or accept or url_en or url_zh or license_ or updated:
             raise click.UsageError(
-                "--issues cannot be combined with pages or with what is said of them: import these separately."
+                "--issues cannot be combined with pages or with their options: import them separately."
             )
         return import_threads(issues, framework, directories, lang, dry_run=dry_run, as_json=as_json)
     if not pages and not roots:

@@ -196,7 +196,7 @@ class Bench:
         current = {each: self._snapshot.library.resolve(each) for each in judged.expected}
         if unknown := [each for each, entry_id in current.items() if entry_id is None]:
             raise JiedaError(
-                f"query {judged.id} expects {', '.join(unknown)}, which is no entry of the content"
+                f"query {judged.id} expects {', '.join(unknown)}, which is not an entry of the content"
             )
         return replace(judged, expected=tuple(filter(None, current.values())))
 

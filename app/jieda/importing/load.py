@@ -137,7 +137,7 @@ def _parse_record_line(line: bytes, place: str) -> tuple[str, str]:
         return str(said["file"]), str(said["digest"])
     except (ValueError, KeyError, TypeError) as error:
         raise JiedaError(
-            f"{place}: cannot be read: restore the file, or delete it, and then no file that is there counts as loaded"
+            f"{place}: cannot be read: restore the file, or delete it; without it, no existing file counts as loaded"
         ) from error
 
 
@@ -237,7 +237,7 @@ class Loader:
         except AuthoringError as error:
             path = self.directory / where
             raise JiedaError(
-                f"{path}: cannot be written: {error}; lines before it are loaded: start again once that is mended"
+                f"{path}: cannot be written: {error}; the lines before it are loaded: run it again once this is fixed"
             ) from error
 
     def _outcome(self, where: str, text: bytes, present: bytes | None, *, stamped: bool) -> LoadOutcome:

@@ -211,7 +211,7 @@ def _files(root: Path, lang: Language | None) -> Iterator[PageFile]:
         return
     found = sorted(path for path in root.rglob("*") if path.suffix in READ and path.is_file())
     if len(found) > MAX_FILES:
-        raise ImportingError(f"{root} has more than {MAX_FILES} pages: name a directory further down")
+        raise ImportingError(f"{root} has more than {MAX_FILES} pages: name a subdirectory")
     for path in found:
         below = path.relative_to(root)
         if not any(part.startswith(".") or part == "node_modules" for part in below.parts):

@@ -235,7 +235,7 @@ class Knowledge:
             with contextlib.suppress(OSError):  # the disk may be away: looked at again in a second
                 if not is_led(self.data):
                     lead(self.data, self._address)
-                    log.warning("%s was deleted: a new one is begun, without votes and questions", self.data)
+                    log.warning("%s was deleted: starting anew, without votes and questions", self.data)
 
     def stop(self) -> None:
         """Stop all that `start` began; a build in progress is abandoned."""

@@ -108,7 +108,7 @@ async def report(  # noqa: PLR0913 - the fields of a report
     try:
         await service.offload(keep)
     except FeedbackUnusable as error:
-        log.warning("what somebody said of an entry was lost: %s", error)
+        log.warning("feedback on an entry was lost: %s", error)
         return False
     return True
 

@@ -124,11 +124,11 @@ def draft_from_log(
     sample = masked(text)
     clues = clues_of(log, diagnosis, content, wanted)
     if not clues.line:
-        raise AuthoringError("the log tells of no error: `jieda new ID --kind error` writes an empty draft")
+        raise AuthoringError("the log shows no error: `jieda new ID --kind error` writes an empty draft")
     guessed = not (wanted or framework)
     framework = wanted.partition("/")[0] or framework or diagnosis.framework
     if guessed and framework not in content.corpus.taxonomy.framework:
-        raise AuthoringError("the log does not tell which framework it is about: name an ID, or --framework")
+        raise AuthoringError("the log does not show which framework it is about: name an ID, or --framework")
     taken = (each.partition("/")[2] for each in content.corpus.by_id)
     slug, named = SlugAllocator(taken).take(clues.name, "", "", "error")
     entry_id, named = (wanted, True) if wanted else (f"{framework}/{slug}", named)

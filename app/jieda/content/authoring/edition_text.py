@@ -209,7 +209,7 @@ def write_skeletons(
     for lang in corpus.languages:
         path = directory / lang / framework / f"{slug}.md"
         if os.path.lexists(path):
-            raise AuthoringError(f"{path} is there already")
+            raise AuthoringError(f"{path} already exists")
         steps.append(Create(path, skeleton(taxonomy, framework, kind, lang, today).encode()))
     carry_out(steps)
     return tuple(step.path for step in steps)

@@ -219,7 +219,7 @@ def _refuse_taken(listing: DirectoryListing, new: str) -> None:
     there += [listing.root / lang / f"{new}.md" for lang in Language]
     for path in (*there, samples):
         if os.path.lexists(path):
-            raise AuthoringError(f"{path} is there already: choose another name, or move that away first")
+            raise AuthoringError(f"{path} already exists: choose another name, or move it away first")
 
 
 def _move_pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[MovedPage], list[Path]]:
@@ -273,7 +273,7 @@ def _move_images(listing: DirectoryListing, page: MovedPage, framework: str) -> 
         content = read_file(found[where]).content
         if os.path.lexists(target):
             if target.is_symlink() or target.read_bytes() != content:
-                raise AuthoringError(f"{target} is there already and another image: rename one of them first")
+                raise AuthoringError(f"{target} already exists and is another image: rename one first")
         elif _shown_by_others(listing, page, name):
             yield Create(target, content)
         else:

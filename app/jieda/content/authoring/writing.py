@@ -173,7 +173,7 @@ def _make_temporary(path: Path, asides: ExitStack) -> Path:
 
 def _rename(source: Path, target: Path) -> _Undo:
     if os.path.lexists(target):
-        raise FileExistsError(EEXIST, "is there already", str(target))
+        raise FileExistsError(EEXIST, "already exists", str(target))
     source.rename(target)
     return lambda: target.rename(source)
 

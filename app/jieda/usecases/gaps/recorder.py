@@ -206,7 +206,7 @@ class Recorder:
             step()
         except Exception as error:  # noqa: BLE001 - the next note must be processed, whatever the error
             # Not the message: it may quote what was asked.
-            log.error("a gap could not be taken down\n%s", frames_of(error))  # noqa: TRY400 - likewise
+            log.error("a gap could not be recorded\n%s", frames_of(error))  # noqa: TRY400 - likewise
 
     def _take_one(self) -> None:
         try:
