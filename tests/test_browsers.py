@@ -83,21 +83,6 @@ def without_guards(style: str) -> str:
     return "".join([*kept, style[place:]])
 
 
-def tokens(rule: str) -> dict[str, str]:
-    """The custom properties of a rule of the style, by name."""
-    return dict(re.findall(r"(--[\w-]+): ([^;]+);", rule))
-
-
-def test_both_lists_of_dark_colors_are_one() -> None:
-    """A reader's choice and the system's need a rule each: nothing in the floor can say both at once."""
-    style = (ROOT / "static" / "app.css").read_text(encoding="utf-8")
-    rules = dict(reversed(re.findall(r"(:root[^{,]*) \{([^}]*)\}", style)))
-    chosen, systems = (tokens(rules[f':root[data-theme="{theme}"]']) for theme in ("dark", "system"))
-    colors = {name for name, value in tokens(rules[":root"]).items() if value.startswith("#")}
-    assert chosen == systems
-    assert chosen.keys() == colors
-
-
 def used(features: tuple[Feature, ...], text: str) -> list[str]:
     """The names of those of `features` that `text` uses."""
     return [feature.name for feature in features if re.search(feature.pattern, text)]

@@ -46,16 +46,13 @@ def style_sheet(site: SiteTexts) -> str:
     light = _tokens(site.accent, toward=BLACK, ground=WHITE, on=WHITE)
     accent = site.accent_dark or _lighten(site.accent)
     dark = _tokens(accent, toward=WHITE, ground=DARK_GROUNDS[1], on=BLACK)
-    return (
-        f":root {{ {light} }}\n"
-        f'@media screen {{ :root[data-theme="dark"] {{ {dark} }} }}\n'
-        f'@media screen and (prefers-color-scheme: dark) {{ :root[data-theme="system"] {{ {dark} }} }}\n'
-    )
+    both = (f"{name}: var(--light, {light[name]}) var(--dark, {dark[name]});" for name in light)
+    return f":root {{ {' '.join(both)} }}\n"
 
 
-def _tokens(accent: str, *, toward: str, ground: str, on: str) -> str:
+def _tokens(accent: str, *, toward: str, ground: str, on: str) -> dict[str, str]:
     deep, wash = mix(accent, toward, 0.3), mix(ground, accent, 0.08)
-    return f"--jade: {accent}; --jade-deep: {deep}; --jade-wash: {wash}; --on-jade: {on};"
+    return {"--jade": accent, "--jade-deep": deep, "--jade-wash": wash, "--on-jade": on}
 
 
 def _lighten(accent: str) -> str:

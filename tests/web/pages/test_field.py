@@ -90,7 +90,7 @@ def test_logo_icon_and_colours_are_those_of_the_content(client: httpx.Client) ->
         (address,) = re.findall(pattern, home)
         answer = client.get(address)
         assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
-    assert "--jade: #7a2ea0;" in answer.text
+    assert "--jade: var(--light, #7a2ea0) " in answer.text
     assert client.get("/brand/taxonomy.yaml").status_code == 404
 
 
