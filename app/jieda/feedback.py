@@ -248,7 +248,7 @@ class FeedbackStore:
             return
         try:
             with self._connect(GAPS) as connection:
-                _delete_before(connection, "~")  # before sorts after every day
+                _delete_before(connection, "~")  # which sorts after every day
                 _shrink(connection)
         except FeedbackUnusable as error:
             if not (error.damaged and delete_database(self.gaps)):
@@ -298,8 +298,7 @@ class FeedbackStore:
         """Return the reports from the day `since` (ISO 8601) on, latest first."""
         rows = self._rows(VOTES, SELECT_REPORTS, (since,))
         return tuple(
-            Report(entry, Language(lang), TriedOutcome(outcome), *rest)
-            for entry, lang, outcome, *rest in rows
+            Report(entry, Language(lang), TriedOutcome(why), *rest) for entry, lang, why, *rest in rows
         )
 
     def _rows(self, name: str, query: str, values: Sequence[str | int | bytes]) -> Sequence[tuple[Any, ...]]:
@@ -319,7 +318,7 @@ class FeedbackStore:
 
     @contextmanager
     def _connect(self, name: str, *, repair: bool = False) -> Iterator[sqlite3.Connection]:
-        """Open a connection to a file, before is created if missing."""
+        """Open a connection to a file, which is created if missing."""
         path = self.directory / name
         opened = identity(path)
         make_private(path)
@@ -347,7 +346,7 @@ def first_day(days: int) -> str:
 
 
 def _aside(path: Path) -> Path:
-    """Return the path to before a damaged file is moved."""
+    """Return where a damaged file is moved."""
     return path.with_name(f"{path.name}.damaged")
 
 
@@ -396,6 +395,6 @@ def _used_bytes(connection: sqlite3.Connection) -> int:
 
 def _shrink(connection: sqlite3.Connection) -> None:
     """Return free pages to the file system."""
-    # Not by `execute`, before runs only one step of it, for one page.
+    # `execute` would run only one step of it, for one page.
     connection.executescript("PRAGMA incremental_vacuum")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
