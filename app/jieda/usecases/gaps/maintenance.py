@@ -65,11 +65,10 @@ def ask(service: Service, snapshot: Snapshot, diagnosis: Diagnosis, lang: Langua
     gap = gap_of(note, Redactor(snapshot)) if isinstance(note, Unexplained) else None
     if gap is None or not (gap.kind or gap.text):
         return ""
-    known = diagnosis.framework in snapshot.library.taxonomy.framework
-    framework = diagnosis.framework if known else ""
     key = secrets.token_urlsafe(BYTES)
     store = FeedbackStore(service.knowledge.data)
-    store.add_awaited(_hash_of(key), Awaited(today().isoformat(), lang, framework, gap.kind, gap.text))
+    awaited = Awaited(today().isoformat(), lang, diagnosis.framework, gap.kind, gap.text)
+    store.add_awaited(_hash_of(key), awaited)
     return key
 
 
@@ -93,14 +92,16 @@ def find_explanation(snapshot: Snapshot, asked: Awaited) -> Match | None:
     """Return the match of a redacted failure, diagnosed as its log would be; otherwise, as possible, the only entry
     with a signature that equals the line except for its redacted words."""
     line = line_of(snapshot, asked.kind, asked.text)
-    found = judge(snapshot, SearchRequest(as_log(line), asked.lang), asked.framework)
+    known = asked.framework in snapshot.library.taxonomy.framework
+    framework = asked.framework if known else ""
+    found = judge(snapshot, SearchRequest(as_log(line), asked.lang), framework)
     if found.verdict is Verdict.KNOWN and not found.asks:
         return found.matches[0]
     if snapshot.searcher.is_remote:
         return None
     hits = snapshot.searcher.search(SearchRequest(as_quoted(line), asked.lang, limit=HITS_LOOKED_AT)).hits
     entries = [hit.entry for hit in hits if any(_fits(each, line) for each in hit.entry.signatures)]
-    if len(entries) != 1 or asked.framework not in {"", entries[0].framework}:
+    if len(entries) != 1 or framework not in {"", entries[0].framework}:
         return None
     return Match(entries[0], entries[0].edition(asked.lang), Confidence.POSSIBLE, (), 0.0, (), {})
 
