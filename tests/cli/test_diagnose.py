@@ -184,7 +184,7 @@ def test_a_server_that_is_not_there_is_said_so(few: dict[str, str]) -> None:
 def test_what_is_no_address_is_said_to_be_none(few: dict[str, str], address: str) -> None:
     done = jieda("diagnose", "--url", address, given=KNOWN, **few)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith(f"Error: {address} cannot be asked: ")
+    assert done.stderr.startswith(f"Error: {address} cannot be reached: ")
 
 
 @pytest.mark.parametrize(
