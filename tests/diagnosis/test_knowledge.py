@@ -148,6 +148,7 @@ def test_background_logs_of_all_directories_count_and_the_last_of_a_name(tmp_pat
             "levels: [INFO]\nfamilies:\n  - {name: F, lines: ['{nonsense} x'], examples: ['x']}\n",
             3,
         ),
+        ("failures.yaml", "families:\n" + "  - {name: F, lines: [broke], examples: [broke]}\n" * 2, 3),
         ("failures.yaml", "nonsense: 3\n", 1),
         ("failures.yaml", "levels: [INFO]\nuntroubled: [no error]\n", 2),
         ("failures.yaml", "troubled:\n  en: [panic,\n    ' ']\n  zh: []\n", 3),

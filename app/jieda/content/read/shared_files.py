@@ -305,6 +305,24 @@ def _lines(grammar: Grammar) -> Form:
     return all_of(_parsed(text, lambda line: parts_of(line, grammar)), fewest=1)
 
 
+def _named(item: Form) -> Form:
+    """Return the form of a list of items whose names differ."""
+
+    def read(node: Node, report: Report) -> Any:
+        names: set[str] = set()
+
+        def read_one(child: Node, report: Report) -> Any:
+            found = item(child, report)
+            if found.name in names:
+                raise YamlError(child.line, f"{found.name!r} appears twice in the list")
+            names.add(found.name)
+            return found
+
+        return all_of(read_one)(node, report)
+
+    return read
+
+
 def _words_by_language(node: Node, report: Report) -> tuple[str, ...]:
     """Return the words of a list for each language."""
     return tuple(chain.from_iterable(mapping_of(word, _words)(node, report).values()))
@@ -348,7 +366,7 @@ _TRIED: Mapping[str, Form] = {
 """Forms of what has examples."""
 _ANY_LEVEL = replace(PREFIXES, closed={**PREFIXES.closed, "level": r"\w+"})
 _FAILURES: Mapping[str, Form] = {
-    **{name: all_of(form) for name, form in _TRIED.items()},
+    **{name: _named(form) for name, form in _TRIED.items()},
     "levels": _words,
     "error_levels": _lines(PREFIXES),
     "repeats": _lines(REPEATS),
