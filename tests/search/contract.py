@@ -26,7 +26,7 @@ from jieda.search.index.document import (
     IndexedText,
 )
 from jieda.search.index.protocol import AdmittedDocuments, Index, ScoredDocument
-from jieda.search.query.words import Alternative, Clause, MatchKind, Neighbors, Query, WeightedTerm, Writing
+from jieda.search.query.words import Alternative, Clause, MatchKind, Neighbors, Query, Spelling, WeightedTerm
 from jieda.search.rank.ranker import Contribution, Ranker
 from jieda.search.rank.scoring import OPEN
 from jieda.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
@@ -124,8 +124,8 @@ def queries(draw: st.DrawFn) -> Query:
         phrase=phrase,
         neighbors=draw(st.lists(neighbors, max_size=3, unique_by=lambda pair: pair.atoms).map(tuple)),
         required=draw(st.lists(phrases, max_size=2).map(tuple)),
-        literal=draw(st.booleans()),
-        writing=Writing(
+        exact_first=draw(st.booleans()),
+        spelling=Spelling(
             separators=tuple(separators) if phrase else (),
             spans=draw(st.sampled_from([(), ("s:a",), ("s:nowhere",)])),
             is_span=draw(st.booleans()),
@@ -284,7 +284,11 @@ class IndexContract:
             document("f/holder", zones={"body_en": "t:a"}, texts=[passage(ELSEWHERE, "z a")]),
         ]
         query = Query(
-            (word("t:a"),), keys=("k:a",), phrase=("a",), literal=True, writing=Writing(separators=("", ""))
+            (word("t:a"),),
+            keys=("k:a",),
+            phrase=("a",),
+            exact_first=True,
+            spelling=Spelling(separators=("", "")),
         )
         with self.index(held) as index:
             found = search(index, query).ranked
@@ -311,7 +315,7 @@ class IndexContract:
         with self.index([]) as index:
             found = search(index, Query((word("t:a"),), keys=("k:a",), phrase=("a",)))
             assert (found.ranked, found.near, found.phrase_dropped) == ((), (), False)
-            assert index.lexicon.frequency("t:a") == 0
+            assert index.lexicon.doc_frequency("t:a") == 0
             assert list(index.lexicon.vocabulary("t:")) == []
 
     def test_an_empty_query_finds_nothing(self) -> None:
@@ -384,7 +388,7 @@ class IndexContract:
             document("f/alike", zones={"body_en": "t:b"}, facets=tagged | {"kind": ("l",)}),
             *(document(f"f/{number}", facets=tagged) for number in range(3)),
         ]
-        line = Query((word("t:a"), word("t:b")), keys=("k:a",), writing=Writing(is_code=True))
+        line = Query((word("t:a"), word("t:b")), keys=("k:a",), spelling=Spelling(is_code=True))
         with self.index(held) as index:
             assert ids(search(index, replace(line, keys=()))) == ["f/exact", "f/alike"]
             filtered = search(index, replace(line, filters=Filters(kind=("l",))))
@@ -403,7 +407,7 @@ class IndexContract:
             present = {term for one in held for zone in one.zones.values() for term in zone}
             for term in [*TERMS, UNKNOWN]:
                 holders = sum(any(term in zone for zone in one.zones.values()) for one in held)
-                assert index.lexicon.frequency(term) == holders
+                assert index.lexicon.doc_frequency(term) == holders
             assert list(index.lexicon.vocabulary("t:")) == sorted(
                 term for term in present if term.startswith("t:")
             )
@@ -418,7 +422,7 @@ class IndexContract:
         held = replace(plain, id="f/odd", zones={**plain.zones, "body_zh": {odd: 1}})
         with self.index([plain, held]) as index:
             assert ids(search(index, Query((word(odd),)))) == ["f/odd"]
-            assert index.lexicon.frequency(odd) == 1
+            assert index.lexicon.doc_frequency(odd) == 1
             assert odd in index.lexicon.vocabulary(odd[:2])
 
     def test_a_term_longer_than_any_word_is_found_nowhere(self) -> None:
@@ -426,7 +430,7 @@ class IndexContract:
         with self.index([document("f/1", zones={"body_en": "t:a"}, texts=["a"])]) as index:
             found = search(index, Query((word(odd),), keys=(f"k:{odd}",), phrase=(odd,)))
             assert found.ranked == ()
-            assert index.lexicon.frequency(odd) == 0
+            assert index.lexicon.doc_frequency(odd) == 0
 
     def test_a_key_is_known_where_a_document_has_it(self) -> None:
         with self.index([document("f/1", keys=("k:a", "f:--load"))]) as index:
@@ -454,7 +458,7 @@ class IndexContract:
     def test_an_explanation_adds_up_to_what_the_document_is_ranked_by(
         self, held: list[Document], query: Query
     ) -> None:
-        plain = replace(query, phrase=(), literal=False, keys=(), required=(), filters=Filters())
+        plain = replace(query, phrase=(), exact_first=False, keys=(), required=(), filters=Filters())
         reference = ListScan(held)
         by_id = {one.id: one for one in held}
         with self.index(held) as index:

@@ -17,7 +17,7 @@ from jieda.search.index.document import BODIES, Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.protocol import Index
 from jieda.search.index.writer import update_index
-from jieda.search.query.words import Query, Writing
+from jieda.search.query.words import Query, Spelling
 from jieda.search.rank.ranker import Ranker
 from jieda.snapshot.snapshot import WantedIndex
 from jieda.taxonomy import Filters
@@ -102,7 +102,7 @@ def test_what_the_window_has_not_is_counted_in_the_cluster_as_the_index_in_the_p
         replace(some, required=(("a", "b"),)),
         replace(some, required=(("a", "b"),), filters=Filters(topic=("v",))),
         replace(some, required=(("b", "b"),)),
-        replace(some, phrase=("a",), literal=True, writing=Writing(separators=("", ""))),
+        replace(some, phrase=("a",), exact_first=True, spelling=Spelling(separators=("", ""))),
     ]
     with loaded(held, tmp_path, window=5) as index:
         embedded = EmbeddedIndex(tmp_path)

@@ -10,8 +10,8 @@ import pytest
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.load import Loaded
 from jieda.search.answers import ReasonType
-from jieda.search.index.document import standalone_sentences
-from jieda.search.meaning.embedder import FIRST_REST, Embedder, Meaning, Vectors
+from jieda.search.index.document import untitled_chunks
+from jieda.search.meaning.embedder import FIRST_REST, Embedder, EntryVectors, Vectors
 from jieda.search.meaning.embedder import embedder as installed
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers, Snapshot
@@ -213,7 +213,11 @@ class Failing:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self.name, self.waits, self.measured = embedder.name, embedder.waits, embedder.measured
+        self.name, self.is_remote, self.is_reference = (
+            embedder.name,
+            embedder.is_remote,
+            embedder.is_reference,
+        )
         self.fails = True
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
@@ -228,7 +232,11 @@ class Counting:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self.name, self.waits, self.measured = embedder.name, embedder.waits, embedder.measured
+        self.name, self.is_remote, self.is_reference = (
+            embedder.name,
+            embedder.is_remote,
+            embedder.is_reference,
+        )
         self.given: list[str] = []
 
     @property
@@ -261,7 +269,7 @@ def test_a_fact_at_the_end_of_a_long_sentence_is_found(
     library = Loaded([content]).library()
     snapshot = build_snapshot(library, analyzer, Path(mkdtemp(dir=tmp_path)), embedder)
     assert found(snapshot, "谁每天晚上烤黑麦面包")[0] == "told"
-    pieces = tuple(standalone_sentences(library.entries["roll/told"]))
+    pieces = tuple(untitled_chunks(library.entries["roll/told"]))
     assert "the cook baked fresh bread with rye flour every evening," in pieces
 
 
@@ -341,7 +349,7 @@ def vectors_of(data: Path, analyzers: Analyzers) -> Mapping[str, bytes]:
 def test_kept_vectors_point_where_they_pointed() -> None:
     drawn = np.random.default_rng(1).normal(size=(40, 512)).astype(np.float32)
     unit = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
-    kept = Meaning.of(unit, of_gist=len(unit), titles=0).vectors().astype(np.float32)
+    kept = EntryVectors.of(unit, central=len(unit), titles=0).vectors().astype(np.float32)
     cosines = (kept[1:] * unit).sum(axis=1) / np.linalg.norm(kept[1:], axis=1)
     assert len(kept) == 41
     assert cosines.min() > 0.999

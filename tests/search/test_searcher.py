@@ -484,7 +484,7 @@ def test_words_too_long_to_be_words_stay_in_no_memory(spelled: Snapshot) -> None
     try:
         for word in words:
             spelled.searcher.analyzer.analyze(word)
-            spelled.index.lexicon.frequency(f"x:{word}")
+            spelled.index.lexicon.doc_frequency(f"x:{word}")
             MarkedTerms.of({f"x:{word}": 1.0})
         kept, _ = tracemalloc.get_traced_memory()
     finally:

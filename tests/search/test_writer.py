@@ -95,7 +95,7 @@ def test_an_edit_writes_what_changed_and_links_the_rest(edited: Edited) -> None:
     index = edited.index()
     assert ids(index, "t:new") == ["f/7"]
     assert ids(index, "t:w7") == []
-    assert index.lexicon.frequency("t:w7") == 0
+    assert index.lexicon.doc_frequency("t:w7") == 0
     assert "t:w7" not in index.lexicon.vocabulary("t:")
 
 

@@ -2,7 +2,7 @@
 
 `ListScan` is the reference for every score, so it shares no code with `jieda.search.rank`; weights and thresholds come
 from where they are defined. `DictionaryIndex` is a second implementation of the index protocol: plain dictionaries, no
-arrays except in its results, and columns of the matching documents instead of all.
+arrays except in its results, and the matching documents as candidates instead of all.
 """
 
 import re
@@ -18,15 +18,15 @@ from jieda.search.index.document import (
     ELSEWHERE,
     ZONES,
     Document,
-    Held,
     IndexedText,
+    Spelled,
     between,
     left_edge,
     right_edge,
 )
 from jieda.search.index.protocol import (
-    WRITTEN_BITS,
-    Columns,
+    SPELLED_BITS,
+    Candidates,
     Lookup,
     Postings,
     ScoredDocument,
@@ -86,7 +86,7 @@ class Frequencies:
         norm = 1 - weight.b + weight.b * sum(counts.values()) / weight.pivot
         return WEIGHTING.kinds[variant[0]] * weight.weight * counts[variant] / norm
 
-    def holders(self, variants: Sequence[str]) -> int:
+    def doc_frequency(self, variants: Sequence[str]) -> int:
         """Return how many documents contain any of the terms."""
         return sum(self.of_pool(variants, one) > 0 for one in self.documents)
 
@@ -143,7 +143,7 @@ class ListScan:
         score *= floor + (1 - floor) * coverage**weights.COVERAGE_POWER
         if score > 0 and sum(importances) > 0:
             score += weights.NEIGHBORS * self._ordered(query, document) / sum(importances)
-        tier = tier_of_writing(query, document) if query.literal and holds(document, query.phrase) else 0
+        tier = tier_of_writing(query, document) if query.exact_first and holds(document, query.phrase) else 0
         if set(query.keys) & set(document.keys):
             tier = weights.EXACT_TIER
         return Standing(document, score, coverage, tier)
@@ -176,7 +176,7 @@ class ListScan:
         return sum(term.weight * self._idf(term) for term in clause.alternatives[0].terms)
 
     def _idf(self, term: WeightedTerm) -> float:
-        return self._idf_of(self._frequencies.holders(term.variants))
+        return self._idf_of(self._frequencies.doc_frequency(term.variants))
 
     def _idf_of(self, holders: int) -> float:
         return log(1 + (len(self._documents) - holders + 0.5) / (holders + 0.5))
@@ -207,7 +207,7 @@ class ListScan:
 def answer_threshold(query: Query, standings: Sequence[Standing]) -> float:
     """Return the coverage from which a document is a result."""
     best = max((one.coverage for one in standings), default=0.0)
-    held = query.writing.is_code and any(one.tier for one in standings)
+    held = query.spelling.is_code and any(one.tier for one in standings)
     return max(weights.ANSWER_COVERAGE, (weights.HELD_SHARE if held else weights.ANSWER_SHARE) * best)
 
 
@@ -227,8 +227,8 @@ def occurrences(document: Document, phrase: Sequence[str]) -> Iterator[tuple[Ind
 
 def tier_of_writing(query: Query, document: Document) -> int:
     """Return the tier, by matching patterns of the query against the reassembled text of a document."""
-    writing = query.writing
-    typed = "".join(chain.from_iterable(zip(writing.separators, (*query.phrase, ""), strict=True)))
+    spelling = query.spelling
+    typed = "".join(chain.from_iterable(zip(spelling.separators, (*query.phrase, ""), strict=True)))
     escaped = re.escape(typed)
     texts: dict[int, list[str]] = {0: [], 1: [], 2: [], ELSEWHERE: []}
     for passage in document.texts:
@@ -240,12 +240,12 @@ def tier_of_writing(query: Query, document: Document) -> int:
 
     alone = rf"(?<!\w)(?<!\w-){escaped}(?![\w-])"
     alike = rf"(?<!\w)(?<!\w-){SEPARATORS.sub('[-_ ]+', escaped)}(?![\w-])"
-    in_title = found(alone, 0) or (writing.has_han and found(escaped, 0))
+    in_title = found(alone, 0) or (spelling.has_han and found(escaped, 0))
     rules = [
-        (writing.is_code and bool(set(writing.spans) & set(document.keys)), weights.CODE_SPAN_TIER),
+        (spelling.is_code and bool(set(spelling.spans) & set(document.keys)), weights.CODE_SPAN_TIER),
         (in_title, weights.IN_TITLE_TIER),
         (found(alone, 1), weights.WHOLE_TIER),
-        (not writing.is_code and not writing.is_span and found(alone, 2), weights.WHOLE_TIER),
+        (not spelling.is_code and not spelling.is_span and found(alone, 2), weights.WHOLE_TIER),
         (found(alike, 0, 1), weights.ALIKE_TIER),
         (found(escaped, 0, 1), weights.INSIDE_TIER),
         (True, weights.HOLDER_TIER),
@@ -271,7 +271,7 @@ def ranked(standings: Iterable[Standing]) -> list[ScoredDocument]:
 class DictionaryIndex:
     """Implements `protocol.Index` over a list."""
 
-    waits = False
+    is_remote = False
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self.frequencies = Frequencies(documents)
@@ -279,7 +279,7 @@ class DictionaryIndex:
         self.lexicon = self
         self.vectors: WordVectors | None = None
 
-    def frequency(self, term: str) -> int:
+    def doc_frequency(self, term: str) -> int:
         """Return how many documents contain a term in any zone."""
         return sum(any(term in terms for terms in one.zones.values()) for one in self.documents)
 
@@ -307,7 +307,7 @@ class DictionaryIndex:
     def _matches(self, document: Document, wanted: Lookup) -> bool:
         keys = {key for group in wanted.keys for key in group}
         return (
-            any(self.frequencies.of_pool(variants, document) for variants in wanted.pools)
+            any(self.frequencies.of_pool(variants, document) for variants in wanted.words)
             or bool(keys & set(document.keys))
             or holds(document, wanted.phrase)
         )
@@ -318,16 +318,16 @@ class DictionaryFound:
 
     def __init__(self, index: DictionaryIndex, wanted: Lookup, matching: Sequence[Document]) -> None:
         self._index, self._wanted, self._matching = index, wanted, matching
-        self.columns = self._columns()
-        self._standings = wanted.judge(self.columns)
+        self.candidates = self._candidates()
+        self._scores = wanted.score(self.candidates)
         holders = [one.id for one in index.documents if all(holds(one, p) for p in wanted.required)]
         self.phrases_dropped = bool(wanted.required) and not holders
         self._allowed = {one.id for one in index.documents} if self.phrases_dropped else set(holders)
         if wanted.within:
             admitted = zip(index.documents, wanted.within.mask.tolist(), strict=True)
             self._allowed &= {one.id for one, is_admitted in admitted if is_admitted}
-        self.answers = self._best(self._standings.answering.tolist(), wanted.window)
-        self.near = self._best(self._standings.near.tolist(), wanted.near)
+        self.answers = self._best(self._scores.answering.tolist(), wanted.window)
+        self.near = self._best(self._scores.near.tolist(), wanted.near)
 
     def shares(self, word: Variants, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
         """Return, for each document, what the terms of a pool contribute, zone by zone."""
@@ -355,23 +355,23 @@ class DictionaryFound:
         return counts
 
     def _answering(self) -> list[Document]:
-        answering = zip(self._matching, self._standings.answering.tolist(), strict=True)
+        answering = zip(self._matching, self._scores.answering.tolist(), strict=True)
         return [one for one, answers in answering if answers and one.id in self._allowed]
 
-    def _columns(self) -> Columns:
+    def _candidates(self) -> Candidates:
         wanted = self._wanted
         holding = [n for n, one in enumerate(self._matching) if holds(one, wanted.phrase)]
-        return Columns(
+        return Candidates(
             size=len(self._matching),
             total=len(self._index.documents),
-            pools={variants: self._postings(variants) for variants in wanted.pools},
-            keyed=tuple(
+            postings={variants: self._postings(variants) for variants in wanted.words},
+            key_matches=tuple(
                 np.array([n for n, one in enumerate(self._matching) if set(keys) & set(one.keys)], np.intp)
                 for keys in wanted.keys
             ),
             phrase=np.array(holding, np.intp),
             neighbors=tuple(map(self._holding, wanted.neighbors)),
-            written=np.array([self._written(self._matching[number]) for number in holding], np.uint16),
+            spelled=np.array([self._written(self._matching[number]) for number in holding], np.uint16),
             recency=wanted.within.recency if wanted.within and wanted.within.listed else None,
         )
 
@@ -381,7 +381,7 @@ class DictionaryFound:
         return Postings(
             np.array([number for number, _ in held_by], np.intp),
             np.array([frequency / (K1 + frequency) for _, frequency in held_by]),
-            self._index.frequencies.holders(variants),
+            self._index.frequencies.doc_frequency(variants),
         )
 
     def _holding(self, phrase: Sequence[str]) -> Postings:
@@ -392,13 +392,13 @@ class DictionaryFound:
     def _written(self, document: Document) -> int:
         found = 0
         for passage, at in occurrences(document, self._wanted.phrase):
-            if self._wanted.writing and passage.region != ELSEWHERE:
-                separators = passage.separators[at : at + len(self._wanted.writing)]
-                found |= self._held(self._wanted.writing, separators) << (WRITTEN_BITS * passage.region)
+            if self._wanted.separators and passage.region != ELSEWHERE:
+                separators = passage.separators[at : at + len(self._wanted.separators)]
+                found |= self._held(self._wanted.separators, separators) << (SPELLED_BITS * passage.region)
         return found
 
     @staticmethod
-    def _held(typed: Sequence[str], separators: Sequence[str]) -> Held:
+    def _held(typed: Sequence[str], separators: Sequence[str]) -> Spelled:
         """Return how a place with all words of a typed text matches it; both have the same length."""
         (left, starts), (right, ends) = (
             left_edge(typed[0], separators[0]),
@@ -406,13 +406,13 @@ class DictionaryFound:
         )
         inner = [between(one, other) for one, other in zip(typed[1:-1], separators[1:-1], strict=True)]
         same, alike = all(same for same, _ in inner), all(alike for _, alike in inner)
-        found = Held.INSIDE if left and right and same else Held.NONE
+        found = Spelled.INSIDE if left and right and same else Spelled.NONE
         if starts and ends:
-            found |= (Held.ALIKE if alike else Held.NONE) | (Held.ALONE if same else Held.NONE)
+            found |= (Spelled.JOINED if alike else Spelled.NONE) | (Spelled.ALONE if same else Spelled.NONE)
         return found
 
     def _best(self, chosen: Sequence[bool], limit: int) -> tuple[ScoredDocument, ...]:
-        standings = self._standings
+        standings = self._scores
         found = [
             ScoredDocument(
                 one.id,

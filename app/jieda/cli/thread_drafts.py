@@ -179,7 +179,7 @@ def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tu
     texts = [f"{each.thread.title}. {each.shape}" if each.shape else each.thread.title for each in read]
     searcher = snapshot.searcher
     pairs: Iterable[tuple[int, int]] | None = None
-    if searcher.embedder and searcher.embedder.measured:
+    if searcher.embedder and searcher.embedder.is_reference:
         with suppress(NotEmbedded):
             pairs = list(similar_pairs(searcher.embedder, texts, NEAR))
     if pairs is None:

@@ -117,17 +117,17 @@ MOST_CLAUSES = 900
 
 @dataclass(frozen=True, slots=True)
 class WordWeights:
-    """The weights of words in one index. `holders` counts, of `total` documents, those with any of some variants."""
+    """The weights of words in an index of `total` documents; `doc_frequency` counts those with any variant."""
 
-    holders: Callable[[tuple[str, ...]], int]
+    doc_frequency: Callable[[tuple[str, ...]], int]
     total: int
     lexicon: Lexicon
 
     def weigh(self, term: WeightedTerm) -> float:
-        return weigh(term, self.total, self.holders)
+        return weigh(term, self.total, self.doc_frequency)
 
     def existing_variants(self, term: WeightedTerm) -> list[str]:
-        return [variant for variant in dict.fromkeys(term.variants) if self.lexicon.frequency(variant)]
+        return [one for one in dict.fromkeys(term.variants) if self.lexicon.doc_frequency(one)]
 
 
 def candidate_queries(clauses: Sequence[Clause], weights: WordWeights) -> list[Body]:

@@ -1,4 +1,4 @@
-"""An index in an OpenSearch cluster, which selects a window of candidates that local columns judge."""
+"""An index in an OpenSearch cluster, which selects a window of candidates; local segments score them."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ from jieda.search.index.embedded import (
 )
 from jieda.search.index.protocol import (
     AdmittedDocuments,
-    Columns,
+    Candidates,
     Lookup,
     Mask,
     Numbers,
@@ -70,31 +70,31 @@ class ClusterResult:
     def __init__(self, index: "ClusterIndex", wanted: Lookup, window: CandidateWindow) -> None:
         """Raises ClusterUnavailable."""
         self._index, self._wanted, self._window = index, wanted, window
-        self._pools = {variants: index.pool_among(variants, window.numbers) for variants in wanted.pools}
-        self.columns = index.columns(wanted, window.numbers, self._pools)
+        self._pools = {variants: index.pool_among(variants, window.numbers) for variants in wanted.words}
+        self.candidates = index.candidates(wanted, window.numbers, self._pools)
         self.phrases_dropped = window.dropped
         self._totals: dict[Filters, int] = {}
         self._facets: dict[str, dict[str, int]] = {}
-        self._standings = wanted.judge(self.columns)
+        self._scores = wanted.score(self.candidates)
         if not window.complete:
             self._coverage, self._weight = coverage_queries(wanted.clauses, index.word_weights)
             self._count_beyond_window()
         self._answering = np.zeros(len(index.collection), np.bool_)
-        self._answering[window.numbers] = self._standings.answering
+        self._answering[window.numbers] = self._scores.answering
         passing = index.facets.passing(wanted.filters)
         inside = True if passing is None else passing[window.numbers]
-        self.answers = self._take_best(self._standings.answering & inside, wanted.window)
-        self.near = self._take_best(self._standings.near & inside, wanted.near)
+        self.answers = self._take_best(self._scores.answering & inside, wanted.window)
+        self.near = self._take_best(self._scores.near & inside, wanted.near)
 
     def _count_beyond_window(self) -> None:
         """Count in the whole index. If a document outside the window has a higher coverage, and so raises the threshold
         of answers, judge and count again."""
-        filters, least = _filters_to_count(self._wanted.filters), self._standings.least
+        filters, least = _filters_to_count(self._wanted.filters), self._scores.least
         best = self._count(filters)
-        if best > float(self._standings.coverage.max(initial=0.0)) / ROUNDING:
-            self.columns = replace(self.columns, best_coverage=best)
-            self._standings = self._wanted.judge(self.columns)
-            if self._standings.least > least:
+        if best > float(self._scores.coverage.max(initial=0.0)) / ROUNDING:
+            self.candidates = replace(self.candidates, best_coverage=best)
+            self._scores = self._wanted.score(self.candidates)
+            if self._scores.least > least:
                 self._count(filters)
 
     def shares(self, word: Variants, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
@@ -134,10 +134,10 @@ class ClusterResult:
         return float(answer["hits"]["max_score"] or 0.0) / self._weight if self._weight > 0 else 0.0
 
     def _answers_query(self) -> Body:
-        """Return the query for all answers, by the rules of `rank.ranker.judge`."""
-        if self.columns.recency is not None:
+        """Return the query for all answers, by the rules of `rank.ranker.score_candidates`."""
+        if self.candidates.recency is not None:
             return {"match_all": {}}
-        least = self._standings.least * self._weight * ROUNDING
+        least = self._scores.least * self._weight * ROUNDING
         should: list[Body] = []
         if self._coverage:
             covering = {"bool": {"should": self._coverage}}
@@ -145,13 +145,13 @@ class ClusterResult:
         titles, phrase = self._wanted.keys[0], self._wanted.phrase
         if titles:
             should.append(unscored(any_of("keys", titles)))
-        if phrase and self._wanted.writing:
+        if phrase and self._wanted.separators:
             should.append(unscored(phrase_query(phrase)))
         return ranked_query(should, ()) if should else {"match_none": {}}
 
     def _take_best(self, chosen: Mask, limit: int) -> tuple[ScoredDocument, ...]:
         ids, numbers = self._index.collection.ids, self._window.numbers
-        return best_documents(self._standings, chosen, limit, lambda place: ids[numbers[place]])
+        return best_documents(self._scores, chosen, limit, lambda place: ids[numbers[place]])
 
 
 def _filters_to_count(chosen: Filters) -> list[Filters]:
@@ -167,7 +167,7 @@ among thousands of nearly equal entries, 100 keep more of its first ten."""
 WIDEST = 1000
 """Most candidates; pages beyond them are empty."""
 KNOWN_POOLS = 20_000
-"""Entries of the cache of holders of pools."""
+"""Entries of the cache of document frequencies."""
 
 
 def write_index_name(directory: Path, name: str) -> None:
@@ -183,7 +183,7 @@ def read_index_name(directory: Path) -> str:
 class ClusterIndex(EmbeddedIndex):
     """An index whose candidates a cluster selects; `directory` has the same documents without their vectors."""
 
-    waits = True
+    is_remote = True
 
     def __init__(self, directory: Path, cluster: Cluster, window: int = WINDOW) -> None:
         """Sends no request yet. Raises IndexUnreadable."""
@@ -191,7 +191,7 @@ class ClusterIndex(EmbeddedIndex):
         self.name = read_index_name(directory)
         self._cluster = cluster
         self._window = window
-        holders = lru_cache(KNOWN_POOLS)(self._holders)
+        holders = lru_cache(KNOWN_POOLS)(self._doc_frequency)
         self.word_weights = WordWeights(holders, len(self.collection), self.lexicon)
 
     def is_there(self) -> bool:
@@ -203,7 +203,7 @@ class ClusterIndex(EmbeddedIndex):
         return True
 
     def find(self, wanted: Lookup) -> ClusterResult:
-        """Fetch and judge a window. Raises ClusterUnavailable, IndexUnreadable."""
+        """Fetch and score a window. Raises ClusterUnavailable, IndexUnreadable."""
         size = min(WIDEST, max(self._window, wanted.window))
         holding = self.holding_all(wanted.required)
         dropped = bool(wanted.required) and not holding.any()
@@ -249,23 +249,23 @@ class ClusterIndex(EmbeddedIndex):
         numbers = np.flatnonzero(mask if passing is None else mask & passing)
         return numbers[np.argsort(-wanted.within.recency[numbers], kind="stable")][:size]
 
-    def columns(self, wanted: Lookup, numbers: Numbers, pools: Mapping[Variants, Pool]) -> Columns:
-        """Return the local columns of the documents of a window."""
-        phrase, written = self._phrase(wanted.phrase, wanted.writing)
+    def candidates(self, wanted: Lookup, numbers: Numbers, pools: Mapping[Variants, Pool]) -> Candidates:
+        """Return what the local segments have of the documents of a window."""
+        phrase, written = self._phrase(wanted.phrase, wanted.separators)
         inside, keyed = np.isin(phrase, numbers), [self._keyed(keys) for keys in wanted.keys]
         listed = wanted.within is not None and wanted.within.listed
-        return Columns(
+        return Candidates(
             size=len(numbers),
             total=len(self.collection),
-            pools={variants: pool.postings for variants, pool in pools.items()},
-            keyed=tuple(np.flatnonzero(np.isin(numbers, each)) for each in keyed),
+            postings={variants: pool.postings for variants, pool in pools.items()},
+            key_matches=tuple(np.flatnonzero(np.isin(numbers, each)) for each in keyed),
             phrase=np.searchsorted(numbers, phrase[inside]),
             neighbors=tuple(
                 of_phrase(np.flatnonzero(np.isin(numbers, held)), len(held))
                 for held in map(self.holders_of, wanted.neighbors)
             ),
-            written=written[inside],
-            exact_outside=bool(len(keyed[0]) or (wanted.writing and len(phrase))),
+            spelled=written[inside],
+            exact_outside=bool(len(keyed[0]) or (wanted.separators and len(phrase))),
             recency=wanted.within.recency[numbers] if wanted.within and listed else None,
         )
 
@@ -276,9 +276,11 @@ class ClusterIndex(EmbeddedIndex):
         frequencies = np.bincount(np.searchsorted(numbers, rows.documents), rows.amounts, len(numbers))
         found = np.flatnonzero(frequencies)
         saturation = frequencies[found] / (K1 + frequencies[found])
-        return Pool(terms, Postings(found, saturation, self.word_weights.holders(terms)), lambda _: rows, 0)
+        return Pool(
+            terms, Postings(found, saturation, self.word_weights.doc_frequency(terms)), lambda _: rows, 0
+        )
 
-    def _holders(self, variants: tuple[str, ...]) -> int:
+    def _doc_frequency(self, variants: tuple[str, ...]) -> int:
         holding_any = np.zeros(len(self.collection), np.bool_)
         for place, segment in enumerate(self.collection.segments):
             for term in variants:

@@ -21,12 +21,12 @@ from jieda.diagnosis.answers import (
     Verdict,
 )
 from jieda.diagnosis.facts import (
-    NOBODY,
+    NO_POSTINGS,
     DiagnosisData,
     EntryWords,
     FactReader,
-    Holders,
     SignatureCount,
+    WordPostings,
     WordReader,
 )
 from jieda.diagnosis.origin import OriginFinder
@@ -256,15 +256,15 @@ class WordsWith:
         if self._is_new:
             self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
 
-    def holders(self, word: str) -> Holders:
-        entries, counts = self._words.holders(word)
+    def postings(self, word: str) -> WordPostings:
+        entries, counts = self._words.postings(word)
         if self._is_new:
             entries = entries + (entries >= self._number)
         else:
             kept = entries != self._number
             entries, counts = entries[kept], counts[kept]
         if not (count := self._counted.get(word, 0)):
-            return (entries, counts) if len(entries) else NOBODY
+            return (entries, counts) if len(entries) else NO_POSTINGS
         place = int(np.searchsorted(entries, self._number))
         return np.insert(entries, place, self._number), np.insert(counts, place, count)
 

@@ -90,7 +90,7 @@ def _words(piece: Piece) -> Iterator[tuple[Atom, str]]:
 
 
 Array = NDArray[Any]
-Holders = tuple[Array, Array]
+WordPostings = tuple[Array, Array]
 """The entries that have a word, ascending by number, and the number of texts in which each has it."""
 
 
@@ -101,7 +101,7 @@ class EntryWords(Protocol):
     def ids(self) -> Sequence[str]:
         """The ids of the entries, ascending."""
 
-    def holders(self, word: str) -> Holders:
+    def postings(self, word: str) -> WordPostings:
         """Return the entries that have a word."""
 
 
@@ -119,11 +119,11 @@ class CountedWords:
                 counts.append(count)
         self._held = {word: (np.array(of), np.array(counts)) for word, (of, counts) in held.items()}
 
-    def holders(self, word: str) -> Holders:
-        return self._held.get(word, NOBODY)
+    def postings(self, word: str) -> WordPostings:
+        return self._held.get(word, NO_POSTINGS)
 
 
-NOBODY: Holders = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+NO_POSTINGS: WordPostings = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from functools import cache, lru_cache, partial
 import numpy as np
 
 from jieda.analysis.token import TokenKind, text_of
-from jieda.diagnosis.facts import CONCEPT, Array, DiagnosisData, EntryWords, Holders, Word, WordReader
+from jieda.diagnosis.facts import CONCEPT, Array, DiagnosisData, EntryWords, Word, WordPostings, WordReader
 from jieda.log.traceback import Passage
 from jieda.log_knowledge import SHARED_BY
 
@@ -151,32 +151,32 @@ class WordModel:
         self._words = words
         self._background = background
         self._total = len(background.ids) + OTHERS * len(words.ids) + 1
-        self._holders = lru_cache(HELD_WORDS)(words.holders)
+        self._postings = lru_cache(HELD_WORDS)(words.postings)
 
     def is_common(self, word: str) -> bool:
-        return self._count_holders(word)[0] > COMMON * len(self._background.ids)
+        return self._doc_frequencies(word)[0] > COMMON * len(self._background.ids)
 
     def is_rare(self, word: str) -> bool:
         """Whether few logs and few entries have a word."""
-        logs, entries = self._count_holders(word)
+        logs, entries = self._doc_frequencies(word)
         few = max(FEW_ENTRIES, RARE_ENTRIES * len(self._words.ids))
         return logs <= RARE_LOGS * len(self._background.ids) and entries <= few
 
-    def _count_holders(self, word: str) -> tuple[int, int]:
+    def _doc_frequencies(self, word: str) -> tuple[int, int]:
         term = TokenKind.TERM.term(word)
-        return len(self._background.holders(term)[0]), len(self._holders(term)[0])
+        return len(self._background.postings(term)[0]), len(self._postings(term)[0])
 
     def weigh(self, passage: Passage) -> PassageEvidence:
         """Return the evidence of a passage for each entry."""
         words = self._reader.read(_MISPRINT.sub(self._correct_misprint, passage.text))
         root = math.sqrt(len(words) or 1)
-        heard = self._weigh_words(words, self._holders, SATURATION)
+        heard = self._weigh_words(words, self._postings, SATURATION)
         ratios = _sum_ratios(heard, len(self._words.ids), len(words))
         supported = np.zeros(len(ratios), dtype=np.bool_)
         for word in heard:
             supported[word.entries[word.ratios > 0]] = True
         background = self._background
-        others = self._weigh_words(words, background.holders, 1 / HEARD - 1)
+        others = self._weigh_words(words, background.postings, 1 / HEARD - 1)
         rivals = _sum_ratios(others, len(background.ids), len(words))
         against = -AGAINST * WORDS * float(rivals.max(initial=0.0)) / root
         return PassageEvidence(
@@ -200,15 +200,18 @@ class WordModel:
         return bool(words) and all(map(self._is_known, words))
 
     def _is_known(self, word: Word) -> bool:
-        return any(len(of(term)[0]) for term in word for of in (self._holders, self._background.holders))
+        return any(len(of(term)[0]) for term in word for of in (self._postings, self._background.postings))
 
     def _weigh_words(
-        self, words: Iterable[Word], holders: Callable[[str], Holders], saturation: float
+        self, words: Iterable[Word], postings: Callable[[str], WordPostings], saturation: float
     ) -> list[WordEvidence]:
-        """Return for each word that anything holds its holders, with the highest log ratio among its terms."""
+        """Return for each word the entries or logs that have it, if any, each with its highest log ratio among the
+        terms of the word."""
         weighed = []
         for word in words:
-            found = [self._ratios(term, holders(term), saturation) for term in word if len(holders(term)[0])]
+            found = [
+                self._ratios(term, postings(term), saturation) for term in word if len(postings(term)[0])
+            ]
             if not found:
                 continue
             entries, ratios = found[0]
@@ -220,12 +223,12 @@ class WordModel:
             weighed.append(WordEvidence(_text_of(word), entries, ratios))
         return weighed
 
-    def _ratios(self, term: str, holders: Holders, saturation: float) -> tuple[Array, Array]:
-        """Return the holders of a term, and its log ratio under each. Its rate in logs in general leaves one holder
-        out."""
-        entries, counts = holders
-        others = len(self._holders(term)[0]) - 1
-        rate = (len(self._background.holders(term)[0]) + OTHERS * others + HALF) / self._total
+    def _ratios(self, term: str, postings: WordPostings, saturation: float) -> tuple[Array, Array]:
+        """Return the entries or logs that have a term, and its log ratio under each. Its rate in logs in general
+        leaves one of them out."""
+        entries, counts = postings
+        others = len(self._postings(term)[0]) - 1
+        rate = (len(self._background.postings(term)[0]) + OTHERS * others + HALF) / self._total
         return entries, np.log(1 - LAMBDA + LAMBDA * (counts / (counts + saturation)) / rate)
 
 

@@ -89,9 +89,9 @@ class Searcher:
         query's language. `read_places` returns the positions of terms in an edition; without it, editions are
         analyzed. Without a `language`, quotes are the only operator."""
         self.analyzer, self.glossary, self.embedder = analyzer, glossary, embedder
-        self.waits = index.waits or bool(self.embedder and self.embedder.waits)
+        self.waits = index.is_remote or bool(self.embedder and self.embedder.is_remote)
         """Whether a search waits for another process."""
-        self.is_remote = index.waits
+        self.is_remote = index.is_remote
         """Whether the index is in another process, so that a search may fail."""
         self._language = language
         self._library = library
@@ -121,7 +121,7 @@ class Searcher:
         # A filter excludes other frameworks anyway, and a whole title names its entry, whatever framework it mentions.
         decided = request.filters.framework or (named and any(map(self._lexicon.has_key, parsed.query.keys)))
         parsed = replace(parsed, query=replace(parsed.query, frameworks=() if decided else chosen))
-        meaning = self._meaning(parsed.query)
+        meaning = self._embed(parsed.query)
         ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning, typed.within)
         (total,) = ranking.totals((request.filters,))
         corrected = [parsed.corrected] if parsed.corrected and total else []
@@ -154,7 +154,10 @@ class Searcher:
 
     def known_words(self, text: str) -> tuple[str, ...]:
         """Return the words of `text` in a general dictionary or some entry, each once: no name, token or password."""
-        words, frequency = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text)), self._lexicon.frequency
+        words, frequency = (
+            dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text)),
+            self._lexicon.doc_frequency,
+        )
         return tuple(
             word
             for word in words
@@ -166,7 +169,7 @@ class Searcher:
         clauses = self._parser.parse(text, Filters(), verbatim=True).query.clauses
         return bool(clauses) and all(
             any(
-                all(any(map(self._lexicon.frequency, term.variants)) for term in way.terms)
+                all(any(map(self._lexicon.doc_frequency, term.variants)) for term in way.terms)
                 for way in clause.alternatives
             )
             for clause in clauses
@@ -178,14 +181,14 @@ class Searcher:
         tokens = (token for piece in pieces for token in piece.tokens if token.end - token.start == len(word))
         kinds = (TokenKind.EXACT, TokenKind.TERM, TokenKind.GRAM)
         return len(pieces) == 1 and any(
-            token.kind in kinds and self._lexicon.frequency(token.term) for token in tokens
+            token.kind in kinds and self._lexicon.doc_frequency(token.term) for token in tokens
         )
 
     def explain(self, text: str, entry_id: str, window: int = 100) -> tuple[Contribution, ...]:
         """Return the score of an entry for a query by word and zone, largest first; empty if the entry is not among
         the first `window` hits."""
         query = self._parser.parse(text, Filters()).query
-        ranking = self._ranker.rank(query, window, self._meaning(query))
+        ranking = self._ranker.rank(query, window, self._embed(query))
         places = [place for place, scored in enumerate(ranking.ranked) if scored.id == entry_id]
         return ranking.contributions(places[0], places[0] + 1)[0] if places else ()
 
@@ -200,7 +203,7 @@ class Searcher:
             concordance = self._concordances.of(entry.id, edition)
             marked = tuple(concordance.places.find(terms_for(frozenset(entry.editions))))
             # Found by meaning more than by words.
-            alike = scored.lift > scored.score / 2
+            alike = scored.semantic > scored.score / 2
             yield Hit(
                 entry=entry,
                 edition=edition,
@@ -211,7 +214,7 @@ class Searcher:
                 snippet=snippet(concordance.lines, marked),
             )
 
-    def _meaning(self, query: Query) -> Vector | None:
+    def _embed(self, query: Query) -> Vector | None:
         """Return the embedding of the query; None where words alone decide."""
         if self.embedder is None or query.prose <= 0:
             return None
@@ -224,7 +227,7 @@ class Searcher:
     def _is_found_by(self, text: str, filters: Filters, first: Sequence[ScoredDocument]) -> bool:
         """Whether the first hit, if there is one, is that of a text too, and fits it."""
         query = self._parser.parse(text, filters).query
-        ranking = self._ranker.rank(query, 1, self._meaning(query))
+        ranking = self._ranker.rank(query, 1, self._embed(query))
         ids = [one.id for one in ranking.ranked]
         return bool(ids) and ids == [one.id for one in first] and not ranking.is_weak()
 
@@ -239,7 +242,7 @@ class Searcher:
             if (
                 clause.kind in kinds
                 and all(term.weight >= 1 for term in literal)
-                and not any(map(self._lexicon.frequency, variants))
+                and not any(map(self._lexicon.doc_frequency, variants))
             ):
                 yield " ".join(dict.fromkeys(term.label for term in literal))
 
@@ -256,7 +259,7 @@ class Searcher:
                     for variant in term.variants:
                         if number and self._is_chance_pair(variant):
                             continue
-                        worth = weight / (1 + self._lexicon.frequency(variant))
+                        worth = weight / (1 + self._lexicon.doc_frequency(variant))
                         weights[variant] = max(worth, weights.get(variant, 0.0))
         return MarkedTerms.of(weights)
 

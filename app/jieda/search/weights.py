@@ -51,8 +51,8 @@ K1 = 3.4
 """BM25's saturation: how soon further occurrences of a word stop counting; in the scale of the zones' weights. The
 usual 1.2: 4 lost, 1 won."""
 
-GIST = 0.5
-"""Weight of the mean of an entry's sayings beside the one saying that is closest to the query."""
+CENTROID_WEIGHT = 0.5
+"""Weight of the centroid of an entry's chunks, relative to the one chunk that is closest to the query."""
 
 
 def _zone_weight(zone: str) -> ZoneWeight:
@@ -192,18 +192,18 @@ with .75 that are not without this, and 4 with .9."""
 BEHIND = 0.999
 """Score of the best of the others relative to the last of these."""
 
-# ---- meaning, where an embedder is installed (`scoring.lift_of` says how these work together)
+# ---- similarity of vectors, where an embedder is installed (`scoring.semantic_scores` says how these work together)
 
 # Without meaning, right first falls from .991 to .987 over the shipped entries, from .912 to .886 over these without
 # what is written for search, and in five from .945 to .107 where a Chinese question finds English editions alone
-# (`bench/relevance.py`). Values near these, and near GIST, change that by .005 at most.
+# (`bench/relevance.py`). Values near these, and near CENTROID_WEIGHT, change that by .005 at most.
 
-MEANING_WEIGHT = 0.3
+TEXT_SIMILARITY_WEIGHT = 0.3
 """Added to a score for a similarity of 1. With much more, similarity outvotes words: at 2, 22 of 456 lost."""
 UNRELATED = 0.2
 """Highest similarity of unrelated texts: half of the unanswerable questions of a reading set reach 0.3, and 95% of the
 right answers there more."""
-TITLE_MEANING_WEIGHT, SAME_QUESTION = 0.5, 0.5
+TITLE_SIMILARITY_WEIGHT, SAME_QUESTION = 0.5, 0.5
 """Added for a similarity of 1 of a title or alias, and the similarity up to which nothing is added: below it titles are
 similar by their subject alone, and titles that differ by a number are all equally similar. Without it, .690 instead of
 .704 are right first over imported pages; with 0.3 from 0.2 on, .730 instead of .744 across languages."""
@@ -220,7 +220,7 @@ entries on errors that resemble theirs (tests/search/test_meaning.py)."""
 BY_SCORE = 0.32
 BY_UNKNOWN = 0.6
 BY_FOREIGN = 0.78
-BY_LIKENESS = 1.1
+BY_SIMILARITY = 1.1
 BY_LEAD = 0.63
 UNLIKE = 0.63
 

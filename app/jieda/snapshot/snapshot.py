@@ -199,7 +199,7 @@ def open_snapshot(
         analyzer,
         glossary,
         # Only the in-process index holds vectors: an external engine cannot search by them.
-        None if index.waits else analyzers.embedder,
+        None if index.is_remote else analyzers.embedder,
         dictionary=analyzers.dictionary,
         read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
         language=QueryLanguage(index, analyzer, library.taxonomy),
@@ -216,8 +216,8 @@ def _index(generation: Generation, analyzers: Analyzers, before: Snapshot | None
         raise GenerationUnreadable("it was made for another engine")
     if engine is not None:
         return engine.open(generation.index)
-    to_scale = embedder is not None and not embedder.measured
-    return EmbeddedIndex(generation.index, before.index if before else None, to_scale=to_scale)
+    to_scale = embedder is not None and not embedder.is_reference
+    return EmbeddedIndex(generation.index, before.index if before else None, calibrated=to_scale)
 
 
 def _known(header: Header, index: EmbeddedIndex, facts: FactStore, before: Snapshot | None) -> DiagnosisData:

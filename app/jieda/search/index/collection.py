@@ -22,12 +22,12 @@ from jieda.search.index.document import (
     JOINERS,
     REGIONS,
     ZONES,
-    Held,
+    Spelled,
     between,
     left_edge,
     right_edge,
 )
-from jieda.search.index.protocol import WRITTEN_BITS, Mask, Scores
+from jieda.search.index.protocol import SPELLED_BITS, Mask, Scores
 from jieda.search.index.segment import IndexManifest, Segment
 from jieda.search.meaning.word_vectors import WordVectors
 from jieda.search.weights import WEIGHTING
@@ -134,7 +134,7 @@ def documents_of(segment: Segment, starts: Array) -> Array:
     return np.searchsorted(segment.slot_starts, starts.astype(segment.slot_starts.dtype), side="right") - 1
 
 
-def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
+def spelled_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
     """Return how the phrase at each start matches its spelling `typed`: `document.Held`, shifted to its region."""
     separators = segment.slot_separators
     last = len(typed) - 1
@@ -145,15 +145,16 @@ def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
     for number in range(1, last):
         here = _judge_each(segment, separators[starts + number], partial(between, typed[number]))
         same, alike = same & here[0], alike & here[1]
-    ways = {Held.INSIDE: fits & same, Held.ALIKE: is_free & alike, Held.ALONE: is_free & same}
+    ways = {Spelled.INSIDE: fits & same, Spelled.JOINED: is_free & alike, Spelled.ALONE: is_free & same}
     held = np.bitwise_or.reduce([mask * np.uint16(way) for way, mask in ways.items()])
     regions = segment.slot_places[starts] % REGIONS
-    shifted = held << (WRITTEN_BITS * regions).astype(np.uint16)
-    return np.where(regions == ELSEWHERE, np.uint16(Held.NONE), shifted)
+    shifted = held << (SPELLED_BITS * regions).astype(np.uint16)
+    return np.where(regions == ELSEWHERE, np.uint16(Spelled.NONE), shifted)
 
 
 def _judge_each(segment: Segment, separators: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
-    """Return the two results of `judge` for each separator, shape (2, separators); each distinct one is judged once."""
+    """Return the two results of `judge` for each separator, shape (2, separators), computed once for each distinct
+    one."""
     judged = np.zeros((2, len(segment.separators)), dtype=np.bool_)
     occurs = np.zeros(len(segment.separators), dtype=np.bool_)
     occurs[separators] = True
@@ -242,7 +243,7 @@ class EmbeddedLexicon:
     def __init__(self, collection: Collection, vectors: WordVectors | None) -> None:
         self._collection = collection
         self.vectors = vectors
-        self.frequency = cache_short(KNOWN_TERMS, self._frequency)
+        self.doc_frequency = cache_short(KNOWN_TERMS, self._count_documents)
         self._held = lru_cache(len(collection.segments))(self._terms_held)
 
     def vocabulary(self, prefix: str) -> Sequence[str]:
@@ -264,7 +265,7 @@ class EmbeddedLexicon:
                 return True
         return False
 
-    def _frequency(self, term: str) -> int:
+    def _count_documents(self, term: str) -> int:
         held = 0
         for place, segment in enumerate(self._collection.segments):
             if (rows := segment.terms.rows(term)) is not None:
@@ -285,7 +286,7 @@ class DiagnosisTerms:
         self._collection = collection
         self.ids: Sequence[str] = collection.ids
 
-    def holders(self, word: str) -> tuple[Array, Array]:
+    def postings(self, word: str) -> tuple[Array, Array]:
         numbers, counts = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]
         for renumber, segment in zip(self._collection.numbers, self._collection.segments, strict=True):
             if (rows := segment.diagnosis_terms.rows(word)) is not None:

@@ -1,5 +1,5 @@
 """Turns entries into documents: assigns texts to zones, analyzes them once, records their spelling, and splits them
-into sayings, pieces small enough to mean one thing each.
+into chunks to embed, each small enough to mean one thing.
 
 Analysis reduces many spellings to one word, so that each finds the others. Beside the words, a document keeps the
 separators between them: these distinguish `--load`, `load` and `load_dir` without the text.
@@ -19,7 +19,7 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import Analysis, TokenKind
 from jieda.content.library import Library
 from jieda.entry import Edition, Entry, Language
-from jieda.search.meaning.embedder import Embedder, Meaning
+from jieda.search.meaning.embedder import Embedder, EntryVectors
 from jieda.signature import literal_text
 from jieda.taxonomy import FACETS, Taxonomy, facet_values
 
@@ -101,14 +101,14 @@ JOINERS = re.compile(r"[-_ ]+")
 WORD = "x"
 
 
-class Held(IntFlag):
-    """How a text matches the exact spelling of a query."""
+class Spelled(IntFlag):
+    """How a text spells a query that it contains."""
 
     NONE = 0
     INSIDE = 1
-    """As typed, perhaps as a part of a longer name."""
-    ALIKE = 2
-    """By itself, with `-`, `_` and space exchanged."""
+    """As typed, perhaps within a longer name."""
+    JOINED = 2
+    """By itself, with `-`, `_` and space exchanged: `batch-size` for `batch_size`."""
     ALONE = 4
     """As typed and by itself: leading dashes do not make a longer name."""
 
@@ -189,7 +189,7 @@ class Document:
     """Tags by facet, its languages under EDITION, and the day of its last change under UPDATED."""
     diagnosis_terms: Mapping[str, int] = field(default_factory=dict)
     """For the diagnosis: how many of its titles, symptoms, signatures and passages of samples have each word."""
-    meaning: Meaning | None = None
+    meaning: EntryVectors | None = None
     """Its embedded texts, if there is an embedder."""
 
 
@@ -231,7 +231,7 @@ def build_documents(
     """Yield a document for every entry of a library, in the order of ids; with vectors if there is an embedder."""
     for _, entry in sorted(library.entries.items()):
         made = document_of(entry, analyzer, glossary, library.taxonomy, tag_languages)
-        yield replace(made, meaning=meaning_of(entry, embedder)) if embedder else made
+        yield replace(made, meaning=embed_entry(entry, embedder)) if embedder else made
 
 
 def span_keys(text: str, analyzer: Analyzer) -> tuple[str, str]:
@@ -303,15 +303,15 @@ LEAST = {Language.EN: 40, Language.ZH: 14}
 """Least characters of a clause: shorter ones say too little by themselves and are joined."""
 
 
-def meaning_of(entry: Entry, embedder: Embedder) -> Meaning:
-    """Return the vectors of an entry's sayings, some 60 per edition; each takes a millisecond or less."""
+def embed_entry(entry: Entry, embedder: Embedder) -> EntryVectors:
+    """Embed the chunks of an entry, some 60 per edition; each takes a millisecond or less."""
     titles = dict.fromkeys(keyed_texts(entry))
-    told = titles | dict.fromkeys(sayings(entry))
-    alone = [each for each in dict.fromkeys(standalone_sentences(entry)) if each not in told]
-    return Meaning.of(embedder.embed([*told, *alone]), of_gist=len(told), titles=len(titles))
+    told = titles | dict.fromkeys(titled_chunks(entry))
+    alone = [each for each in dict.fromkeys(untitled_chunks(entry)) if each not in told]
+    return EntryVectors.of(embedder.embed([*told, *alone]), central=len(told), titles=len(titles))
 
 
-def sayings(entry: Entry) -> Iterator[str]:
+def titled_chunks(entry: Entry) -> Iterator[str]:
     """Yield the symptoms, and the sentences and blocks of the text, each after the title: a sentence by itself seldom
     says what it is about."""
     for edition in entry.editions.values():
@@ -320,7 +320,7 @@ def sayings(entry: Entry) -> Iterator[str]:
             yield from (f"{edition.title}: {piece}" for piece in (*sentences_of(line), line))
 
 
-def standalone_sentences(entry: Entry) -> Iterator[str]:
+def untitled_chunks(entry: Entry) -> Iterator[str]:
     """Yield the sentences without the title, and their clauses: a question is often about one of several facts in a
     sentence, and a title in front makes all sentences of an entry similar."""
     for edition in entry.editions.values():

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from operator import and_
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,13 +17,13 @@ from jieda.search.index.collection import (
     EmbeddedLexicon,
     FacetColumns,
     documents_of,
-    held_at,
     phrase_starts,
+    spelled_at,
 )
 from jieda.search.index.document import ZONES
-from jieda.search.index.likeness import EmbeddedLikeness
 from jieda.search.index.protocol import (
-    Columns,
+    Candidates,
+    CandidateScores,
     Lookup,
     LookupResult,
     Mask,
@@ -33,10 +32,10 @@ from jieda.search.index.protocol import (
     ScoredDocument,
     Scores,
     Share,
-    Standings,
     Variants,
 )
 from jieda.search.index.segment import Segment, read_manifest
+from jieda.search.index.vectors import VectorIndex
 from jieda.search.meaning.word_vectors import WordVectors, open_words
 from jieda.search.weights import K1, WEIGHTING
 from jieda.taxonomy import Filters
@@ -91,9 +90,9 @@ class Pool:
         ]
 
 
-def of_phrase(documents: Numbers, holders: int) -> Postings:
-    """Return the postings of a phrase that `holders` documents of the whole index hold."""
-    return Postings(documents, np.ones(len(documents)), holders)
+def of_phrase(documents: Numbers, doc_frequency: int) -> Postings:
+    """Return the postings of a phrase, given its document frequency."""
+    return Postings(documents, np.ones(len(documents)), doc_frequency)
 
 
 def make_pool(collection: Collection, variants: Variants) -> Pool:
@@ -159,20 +158,21 @@ class EmbeddedResult:
     """The judged result of a lookup; counts are computed on demand. Implements `protocol.LookupResult`."""
 
     def __init__(
-        self, index: "EmbeddedIndex", wanted: Lookup, pools: Mapping[Variants, Pool], columns: Columns
+        self, index: "EmbeddedIndex", wanted: Lookup, pools: Mapping[Variants, Pool], candidates: Candidates
     ) -> None:
-        """`pools` are those of `Lookup.pools`; `columns` are of all documents."""
-        self.columns = columns
+        """`pools` are those of `Lookup.words`; `candidates` are all documents."""
+        self.candidates = candidates
         self._ids, self._facets = index.collection.ids, index.facets
         self._pools, self._filters = pools, wanted.filters
-        self._standings = wanted.judge(columns)
-        masks = [wanted.within.mask] if wanted.within else []
-        holding = index.holding_all(wanted.required)
-        self.phrases_dropped = bool(wanted.required) and not holding.any()
-        if not self.phrases_dropped:
-            masks.append(holding)
-        self._answering: Mask = reduce(and_, masks, self._standings.answering)
-        near: Mask = reduce(and_, masks, self._standings.near)
+        self._scores = wanted.score(candidates)
+        admitted = index.holding_all(wanted.required)
+        self.phrases_dropped = bool(wanted.required) and not admitted.any()
+        if self.phrases_dropped:
+            admitted = np.ones(candidates.size, np.bool_)
+        if wanted.within:
+            admitted &= wanted.within.mask
+        self._answering: Mask = self._scores.answering & admitted
+        near: Mask = self._scores.near & admitted
         passing = self._facets.passing(wanted.filters)
         self.answers = self._best(self._answering, passing, wanted.window)
         self.near = self._best(near, passing, wanted.near)
@@ -188,22 +188,22 @@ class EmbeddedResult:
 
     def _best(self, chosen: Mask, passing: Mask | None, limit: int) -> tuple[ScoredDocument, ...]:
         chosen = chosen if passing is None else chosen & passing
-        return best_documents(self._standings, chosen, limit, self._ids.__getitem__)
+        return best_documents(self._scores, chosen, limit, self._ids.__getitem__)
 
 
 def best_documents(
-    standings: Standings, chosen: Mask, limit: int, id_of: Callable[[int], str]
+    scores: CandidateScores, chosen: Mask, limit: int, id_of: Callable[[int], str]
 ) -> tuple[ScoredDocument, ...]:
     """Return the `limit` best of the documents `chosen` among judged ones; `id_of` returns the id of one by number."""
     numbers = np.flatnonzero(chosen)
     if not limit or not len(numbers):
         return ()
-    tiers, score, coverage, lift = standings.tiers, standings.score, standings.coverage, standings.lift
+    tiers, score, coverage, semantic = scores.tiers, scores.score, scores.coverage, scores.semantic
     if len(numbers) > limit:
         numbers = _leading(numbers, tiers[numbers], score[numbers], limit)
     order = numbers[np.lexsort((-score[numbers], -tiers[numbers]))][:limit]
     return tuple(
-        ScoredDocument(id_of(n), n, float(score[n]), float(coverage[n]), int(tiers[n]), float(lift[n]))
+        ScoredDocument(id_of(n), n, float(score[n]), float(coverage[n]), int(tiers[n]), float(semantic[n]))
         for n in order.tolist()
     )
 
@@ -241,23 +241,23 @@ POOL_ROOM, ROOM_OF_ENTRY = 64 << 20, 1 << 10
 class EmbeddedIndex:
     """An open index directory. Implements `protocol.Index`."""
 
-    waits = False
+    is_remote = False
 
     def __init__(
         self,
         directory: Path,
         reuse: "EmbeddedIndex | None" = None,
         *,
-        to_scale: bool = False,
+        calibrated: bool = False,
     ) -> None:
-        """Shares the segments that `reuse` has open; `to_scale` as for `EmbeddedLikeness`. Raises IndexUnreadable if
+        """Shares the segments that `reuse` has open; `calibrated` as for `VectorIndex`. Raises IndexUnreadable if
         anything in `directory` is missing or damaged."""
         manifest = read_manifest(directory)
         known = {one.name: one for one in reuse.collection.segments} if reuse else {}
         segments = [known.get(name) or Segment(directory, name) for name in manifest.segments]
         self.collection: Collection = Collection(segments, manifest)
         self.facets = FacetColumns(self.collection)
-        self.likeness = EmbeddedLikeness(self.collection, to_scale=to_scale)
+        self.vectors = VectorIndex(self.collection, calibrated=calibrated)
         self.lexicon = EmbeddedLexicon(self.collection, _words(directory, manifest.words, reuse))
         self.diagnosis_terms = DiagnosisTerms(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
@@ -268,22 +268,24 @@ class EmbeddedIndex:
     def find(self, wanted: Lookup) -> LookupResult:
         pools = {
             terms: self._pools.get(terms, partial(make_pool, self.collection, terms))
-            for terms in wanted.pools
+            for terms in wanted.words
         }
-        phrase, written = self._phrase(wanted.phrase, wanted.writing)
-        columns = Columns(
+        phrase, written = self._phrase(wanted.phrase, wanted.separators)
+        candidates = Candidates(
             size=len(self.collection),
             total=len(self.collection),
-            pools={terms: pool.postings for terms, pool in pools.items()},
-            keyed=tuple(self._keyed(keys) for keys in wanted.keys),
+            postings={terms: pool.postings for terms, pool in pools.items()},
+            key_matches=tuple(self._keyed(keys) for keys in wanted.keys),
             phrase=phrase,
             neighbors=tuple(of_phrase(held, len(held)) for held in map(self.holders_of, wanted.neighbors)),
-            written=written,
+            spelled=written,
             recency=wanted.within.recency if wanted.within and wanted.within.listed else None,
-            likeness=None if wanted.meaning is None else partial(self.likeness.of, wanted.meaning),
+            similarity=None
+            if wanted.query_vector is None
+            else partial(self.vectors.similarity, wanted.query_vector),
             lacking=self._lacking,
         )
-        return EmbeddedResult(self, wanted, pools, columns)
+        return EmbeddedResult(self, wanted, pools, candidates)
 
     def is_there(self) -> bool:
         """True: the index is in this process."""
@@ -323,7 +325,7 @@ class EmbeddedIndex:
             live = numbers >= 0
             mask[numbers[live]] = True
             if typed:
-                ways = np.bitwise_or.reduceat(held_at(segment, starts, typed), first)
+                ways = np.bitwise_or.reduceat(spelled_at(segment, starts, typed), first)
                 held[numbers[live]] |= ways[live]
         documents = np.flatnonzero(mask)
         return documents, held[documents]

@@ -1,8 +1,8 @@
-"""The index protocol: requests to an index and their results. An index stores and finds; it does not rank.
+"""The interface of an index, which stores and finds documents, and applies a ranking that is defined elsewhere.
 
-Documents and queries hold finished terms (`Token.term`); an index never parses text. One call fetches the documents
-that a search may show, with all that is needed to score and explain them; the counts of the same search come from its
-result. So an index across a network is called twice at most.
+Documents and queries have finished terms (`Token.term`): an index never parses text. One call fetches all that is
+needed to score and explain the documents that a search may show; its counts come from the same result. So an index
+across a network is called twice at most.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,11 +19,11 @@ from jieda.search.query.words import Clause
 from jieda.taxonomy import Filters
 
 Numbers = NDArray[np.intp]
-"""Indices of documents in their columns, ascending, shape (n,)."""
+"""Numbers of candidates, ascending, shape (n,)."""
 Scores = NDArray[np.float64]
-"""One number per document."""
+"""A number for each candidate."""
 Mask = NDArray[np.bool_]
-"""True for each document that has a property."""
+"""True for each candidate that has a property."""
 
 
 Variants = tuple[str, ...]
@@ -32,72 +32,72 @@ Variants = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Occurrences of several terms pooled as one word: `documents` of the columns, and the `saturation` of each,
-    tf~ / (k1 + tf~), where tf~ (`rank/scoring.py`) is the sum over the terms, each times the weight of its kind; both
-    of shape (n,). `holders` counts the live documents of the whole index with the word."""
+    """The postings of a word, over all its variants: the candidates that have it, and the `saturation` of each,
+    tf~ / (k1 + tf~), where tf~ (`rank/scoring.py`) is the sum over the variants, each times the weight of its kind;
+    both of shape (n,). `doc_frequency` counts the live documents of the whole index with the word."""
 
     documents: Numbers
     saturation: Scores
-    holders: int
+    doc_frequency: int
 
 
 class Similarity(NamedTuple):
-    """Similarity of each document to the query, each shape (size,); 0 for documents without vectors, and for those
-    that are neither among the closest nor among the best by words."""
+    """Similarity of each candidate to the query, each of shape (size,); 0 for candidates without vectors, and for
+    those that are neither among the closest nor among the best by words."""
 
     text: Scores
-    """Cosine of the query with the document's closest vector, plus `weights.GIST` times that with their mean."""
+    """Cosine of the query with the closest of its chunks, plus CENTROID_WEIGHT times that with their centroid."""
     title: Scores
-    """Cosine with the closest of the document's titles and aliases."""
+    """Cosine of the query with the closest of its titles and aliases."""
 
 
-Likeness = Callable[[Scores], Similarity]
-"""From the documents' scores by words to their similarity."""
+SimilarityFunction = Callable[[Scores], Similarity]
+"""Computes the similarity of the candidates, given their scores by words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """The lookup's findings on `size` documents, numbered from 0 in the order of their ids.
+class Candidates:
+    """What a lookup found, for each of `size` documents, numbered from 0 in the order of their ids.
 
-    These are all documents of an index in memory, or a window of candidates of another index. `best_coverage` is that
-    of documents outside the window, if it is known to be higher than any inside; `exact_outside` says whether one of
-    them has a key of the first group or holds `Lookup.writing`.
+    An index in memory returns all its documents, another one a window. `best_coverage`: that of a document outside the
+    window, if it is known to be higher than any inside; `exact_outside`: whether such a document has a key of the
+    first group or contains the query as spelled.
     """
 
     size: int
     total: int
     """Number of live documents of the whole index."""
-    pools: Mapping[Variants, Postings]
-    """The words of `Lookup.pools`."""
-    keyed: tuple[Numbers, ...]
-    """Parallel to `Lookup.keys`."""
+    postings: Mapping[Variants, Postings]
+    """Those of each of `Lookup.words`."""
+    key_matches: tuple[Numbers, ...]
+    """The candidates with a key of each group of `Lookup.keys`."""
     phrase: Numbers
-    """Documents that hold `Lookup.phrase`."""
+    """The candidates that contain `Lookup.phrase`."""
     neighbors: tuple[Postings, ...]
-    """Documents that hold each of `Lookup.neighbors`; a saturation of 1."""
-    written: NDArray[np.uint16]
-    """How each of these holds `Lookup.writing`: `document.Held`, shifted by WRITTEN_BITS for each of the regions
-    titles, bodies and fronts (`document`); zeros if `Lookup.writing` is empty."""
+    """Those of each of `Lookup.neighbors`, with a saturation of 1."""
+    spelled: NDArray[np.uint16]
+    """How each of `phrase` spells it: `document.Spelled`, shifted by SPELLED_BITS for each of the regions titles,
+    bodies and fronts (`document`); zeros without `Lookup.separators`."""
     best_coverage: float = 0.0
     exact_outside: bool = False
-    likeness: Likeness | None = None
-    """Given if `Lookup.meaning` is."""
+    similarity: SimilarityFunction | None = None
+    """Given if `Lookup.query_vector` is."""
     recency: Scores | None = None
     """Given if `Lookup.within` lists documents: all of them answer, and recency ranks them where words do not."""
     lacking: Mapping[Language, Mask] = field(default_factory=dict)
-    """Documents that have no edition in a language; empty if the index does not know."""
+    """The candidates without an edition in a language; empty if the index does not know."""
 
 
-WRITTEN_BITS = 3
-"""Bits of `document.Held`."""
+SPELLED_BITS = 3
+"""Bits of `document.Spelled`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standings:
-    """The judgement of each document of some columns, each of shape (size,).
+class CandidateScores:
+    """The scores of some candidates, each of shape (size,).
 
-    `tiers` rank before `score`. `answering` documents answer the query, `near` ones share too little with it: their
-    coverage is less than `least`.
+    A higher tier ranks before any score. `answering` candidates answer the query; `near` ones share too little with
+    it: their coverage is less than `least`.
     """
 
     score: Scores
@@ -105,19 +105,19 @@ class Standings:
     tiers: NDArray[np.int64]
     answering: Mask
     near: Mask
-    lift: Scores
-    """The part of the score that came from meaning."""
+    semantic: Scores
+    """The part of the score that comes from the similarity of vectors."""
     least: float = 0.0
 
 
-Judge = Callable[[Columns], Standings]
-"""The ranking. An index in memory applies it to all its documents, another to a window of candidates."""
+ScoringFunction = Callable[[Candidates], CandidateScores]
+"""The ranking, which an index applies to its candidates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdmittedDocuments:
     """The documents that a query's operators admit: a `mask` over the documents of an index in the order of their ids,
-    and their `recency`. `listed`: only operators were typed, so all of them answer, the latest first."""
+    and the `recency` of each. `listed`: only operators were typed, so all that pass answer, the latest first."""
 
     mask: Mask
     recency: Scores
@@ -128,27 +128,27 @@ class AdmittedDocuments:
 class Lookup:
     """A search's request to an index."""
 
-    judge: Judge
-    pools: tuple[Variants, ...] = ()
+    score: ScoringFunction
+    words: tuple[Variants, ...] = ()
     """The words to look up, each once."""
     clauses: tuple[Clause, ...] = ()
-    """The clauses that `pools` belong to, with their weights: an index may choose its window by them."""
+    """The clauses with these words, and their weights: an index may choose its window by them."""
     keys: tuple[tuple[str, ...], ...] = ()
-    """Groups of keys; a document matches a group by any of its keys."""
+    """Groups of keys; a document matches a group with any key of it."""
     phrase: tuple[str, ...] = ()
-    """Consecutive atoms; documents that hold them are marked, the others stay."""
+    """Consecutive atoms. It does not restrict the candidates."""
     neighbors: tuple[tuple[str, ...], ...] = ()
-    """Further phrases whose documents are marked, each once."""
-    writing: tuple[str, ...] = ()
-    """Separators of the phrase as typed (`document.separators_of`); empty if the spelling does not matter."""
+    """Further phrases, each once."""
+    separators: tuple[str, ...] = ()
+    """Those of the phrase as typed (`document.separators_of`); empty if its spelling does not matter."""
     required: tuple[tuple[str, ...], ...] = ()
-    """Phrases that a document must hold, all of them; dropped if no document does."""
+    """Phrases that an answer must contain, all of them; ignored if no document does."""
     filters: Filters = field(default_factory=Filters)
     window: int = 10
     """Most answers to return."""
     near: int = 0
     """Most near misses to return."""
-    meaning: Vector | None = None
+    query_vector: Vector | None = None
     """The embedded query; None where words alone decide."""
     within: AdmittedDocuments | None = None
     """None if all documents may answer."""
@@ -156,16 +156,16 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class ScoredDocument:
-    """A document that was found, at `number` of the columns. `coverage`, 0 to 1, is the share of the query's weight
-    that it accounts for; `tier` is 0 unless an exact match ranks it before all merely relevant ones; `lift` is the part
-    of the score that came from meaning."""
+    """A document that was found: candidate `number`. `coverage`, 0 to 1, is the share of the query's weight that it
+    accounts for; `tier` is 0 unless an exact match ranks it before all merely relevant ones; `semantic` is the part of
+    the score that comes from the similarity of vectors."""
 
     id: str
     number: int
     score: float
     coverage: float
     tier: int
-    lift: float = 0.0
+    semantic: float = 0.0
 
 
 class Share(NamedTuple):
@@ -188,15 +188,15 @@ class LookupResult(Protocol):
         """Near misses that pass the filters, in the same order."""
 
     @property
-    def columns(self) -> Columns:
-        """The judged columns; they include all of `answers` and `near`."""
+    def candidates(self) -> Candidates:
+        """All candidates, `answers` and `near` included."""
 
     @property
     def phrases_dropped(self) -> bool:
-        """Whether no document holds all required phrases."""
+        """Whether no document contains all required phrases."""
 
     def shares(self, word: Variants, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
-        """Return for each of some documents the part of its tf~ that each term of a word adds, zone by zone."""
+        """Return for each of some candidates the part of its tf~ that each variant of a word adds, zone by zone."""
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """Count for each of some filters the answers that pass it."""
@@ -212,8 +212,8 @@ class Lexicon(Protocol):
     vectors: WordVectors | None
     """The vectors of its words, if they are embedded."""
 
-    def frequency(self, term: str) -> int:
-        """Count the documents that hold an index term in any zone."""
+    def doc_frequency(self, term: str) -> int:
+        """Count the documents that have an index term in any zone."""
 
     def vocabulary(self, prefix: str) -> Sequence[str]:
         """Return all index terms that start with `prefix` (a kind's letter and colon, and more), sorted."""
@@ -229,7 +229,7 @@ class Lexicon(Protocol):
 class Index(Protocol):
     """An index of one generation. Safe to share between threads."""
 
-    waits: bool
+    is_remote: bool
     """Whether a lookup waits for another process."""
 
     @property
@@ -237,4 +237,4 @@ class Index(Protocol):
         """Its vocabulary and frequencies."""
 
     def find(self, wanted: Lookup) -> LookupResult:
-        """Look up and judge. Raises IndexUnreadable if the index is damaged."""
+        """Find and score the candidates. Raises IndexUnreadable if the index is damaged."""

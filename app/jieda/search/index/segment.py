@@ -87,7 +87,7 @@ class Segment:
         return self._ids.find(document_id)
 
     def vectors(self, document: int) -> Quantized:
-        """Return the vectors of a document: its mean, then its sayings; none if it is not embedded."""
+        """Return the vectors of a document: its centroid, then its chunks; none if it is not embedded."""
         first, end = self.meaning_starts[document : document + 2].tolist()
         return self.meaning[first:end]
 

@@ -126,7 +126,7 @@ def embed_words(target: Path, previous: Path | None, embedder: Embedder, pause: 
 
     Those that the `previous` index has are taken over. Adds nothing if the embedder fails, or if it is not the one that
     SIMILAR_FROM was chosen with. Calls `pause` between batches. Raises OSError, and what `pause` raises."""
-    if not embedder.measured:
+    if not embedder.is_reference:
         return
     manifest = read_manifest(target)
     segments = [Segment(target, name, verified=False) for name in manifest.segments]

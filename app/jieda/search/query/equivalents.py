@@ -37,7 +37,7 @@ class QueryTranslator:
     def __init__(self, dictionary: Dictionary, lexicon: Lexicon, lacking: Collection[Language]) -> None:
         """`lacking`: the languages in which some entry has no edition; words of others need no translation."""
         self._dictionary = dictionary
-        self._frequency: Callable[[str], int] = lexicon.frequency
+        self._doc_frequency: Callable[[str], int] = lexicon.doc_frequency
         self._lacking = lacking
 
     def of(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
@@ -76,7 +76,7 @@ class QueryTranslator:
         stems = tuple(word.stem for word in words if not is_function_word(word.text))
         for word in self._dictionary.chinese(stems):
             names = (TokenKind.TERM.term(word), TokenKind.GRAM.term(word))
-            yield from [name for name in names if self._frequency(name)][:1]
+            yield from [name for name in names if self._doc_frequency(name)][:1]
 
     def _to_english(self, words: Sequence[QueryWord]) -> Iterator[str]:
         if any(left.end != right.start for left, right in pairwise(words)):
@@ -100,7 +100,7 @@ class QueryTranslator:
         """Yield the terms that some entry has, as words and inside identifiers."""
         for stem in stems:
             names = (TokenKind.TERM.term(stem), TokenKind.PART.term(stem))
-            yield from filter(self._frequency, names)
+            yield from filter(self._doc_frequency, names)
 
 
 def _language(word: QueryWord) -> Language:
@@ -130,7 +130,7 @@ class SimilarWords:
         """`embedder` made the `vectors`. `lacking`: the languages in which some entry has no edition; queries in others
         need nothing of this."""
         self._vectors, self._embedder, self._analyzer = vectors, embedder, analyzer
-        self._frequency, self._lacking = lexicon.frequency, lacking
+        self._doc_frequency, self._lacking = lexicon.doc_frequency, lacking
         self._similar = lru_cache(KEPT)(self._find)
         self._embedded: dict[str, Vector] = {}
         """The vectors of words that the index lacks."""
@@ -180,7 +180,7 @@ class SimilarWords:
             if len(found.keys() | {stem}) > SIMILAR_WORDS:
                 break
             found[stem] = (*found.get(stem, ()), *terms)
-        return tuple(dict.fromkeys(filter(self._frequency, chain.from_iterable(found.values()))))
+        return tuple(dict.fromkeys(filter(self._doc_frequency, chain.from_iterable(found.values()))))
 
     def _terms(self, word: str) -> Terms:
         return index_terms(self._analyzer.analyze(word))

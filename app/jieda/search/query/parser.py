@@ -17,8 +17,8 @@ from jieda.search.query.words import (
     Clause,
     Query,
     QueryWord,
+    Spelling,
     Substitute,
-    Writing,
     clauses_of,
     neighbors_of,
     prose_of,
@@ -45,7 +45,11 @@ class FrameworkNames:
     """Finds the names of a taxonomy's frameworks in questions."""
 
     def __init__(self, library: Library, analyzer: Analyzer, lexicon: Lexicon) -> None:
-        self._is_word, self._frequency, self._library = analyzer.is_word, lexicon.frequency, library
+        self._is_word, self._doc_frequency, self._library = (
+            analyzer.is_word,
+            lexicon.doc_frequency,
+            library,
+        )
         self._owners: dict[str, dict[str, str]] = {}
         """Maps a folded name to the frameworks of that name and the spelling of each."""
         for tag in library.taxonomy.framework.values():
@@ -73,7 +77,7 @@ class FrameworkNames:
         word = name.casefold()
         if not self._is_word(word):
             return True
-        uses = self._frequency(TokenKind.EXACT.term(word))
+        uses = self._doc_frequency(TokenKind.EXACT.term(word))
         own = self._library.counts("framework").get(framework, 0)
         return (typed in {name, framework} or has_han(text)) and own >= OWN_USES * uses
 
@@ -147,7 +151,7 @@ class QueryParser:
         self._analyzer = analyzer
         self._frameworks = frameworks
         self._equivalents = equivalents
-        self._frequency: Callable[[str], int] = lexicon.frequency
+        self._doc_frequency: Callable[[str], int] = lexicon.doc_frequency
         self._has_key: Callable[[str], bool] = lexicon.has_key
         self._glossary = glossary
         self._speller = Speller(lexicon, analyzer)
@@ -177,7 +181,7 @@ class QueryParser:
             *(each for find in self._equivalents for each in find(words)),
         ]
         is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
-        writing = self._writing(text, analysis)
+        writing = self._spelling(text, analysis)
         corrected = self._speller.rewrite(text, corrections)
         query = Query(
             clauses=tuple(self._rarest([*clauses_of(words, substitutes, self._analyzer.is_word)])),
@@ -185,8 +189,8 @@ class QueryParser:
             keys=(TokenKind.KEY.term("".join(analysis.words)),) if analysis.words else (),
             phrase=analysis.words,
             required=tuple(self._required(text)),
-            literal=writing.is_span or is_name or _is_code(analysis) or _is_short_run(analysis),
-            writing=writing,
+            exact_first=writing.is_span or is_name or _is_code(analysis) or _is_short_run(analysis),
+            spelling=writing,
             filters=filters,
             frameworks=tuple(dict.fromkeys(one.framework for one in namings)),
             text_to_embed=corrected or without_names(text, namings) or text,
@@ -194,12 +198,12 @@ class QueryParser:
         )
         return ParsedQuery(query, corrected, corrections)
 
-    def _writing(self, text: str, analysis: Analysis) -> Writing:
+    def _spelling(self, text: str, analysis: Analysis) -> Spelling:
         typed = text.strip()
         first, *rest = separators_of(text, analysis, self._analyzer.fold)
         separators = (first.lstrip(), *rest[:-1], rest[-1].rstrip()) if rest else ()
         as_written, folded = span_keys(typed, self._analyzer)
-        return Writing(
+        return Spelling(
             separators=separators,
             spans=(as_written,),
             is_span=bool(typed) and self._has_key(folded),
@@ -222,7 +226,7 @@ class QueryParser:
 
         def commonness(clause: Clause) -> tuple[bool, int]:
             terms = clause.alternatives[0].terms
-            held = max((self._frequency(v) for term in terms for v in term.variants), default=0)
+            held = max((self._doc_frequency(v) for term in terms for v in term.variants), default=0)
             return held == 0, held
 
         kept = set(sorted(range(len(clauses)), key=lambda n: commonness(clauses[n]))[:MAX_CLAUSES])

@@ -54,7 +54,7 @@ class Speller:
     """Corrects words by the vocabulary of an index. Safe to share between threads."""
 
     def __init__(self, lexicon: Lexicon, analyzer: Analyzer) -> None:
-        self._frequency = lexicon.frequency
+        self._doc_frequency = lexicon.doc_frequency
         self._vocabulary = lexicon.vocabulary
         self._is_word = analyzer.is_word
 
@@ -104,7 +104,7 @@ class Speller:
         forms = [token.term, TokenKind.TERM.term(token.text)]
         if whole is not None:
             forms += [whole.term, TokenKind.PART.term(whole.text)]
-        return not any(self._frequency(form) for form in forms)
+        return not any(self._doc_frequency(form) for form in forms)
 
     def _nearest(self, typed: str, *, is_name: bool) -> str:
         allowed = max(edits for length, edits in MAX_EDITS if len(typed) >= length)
@@ -112,7 +112,7 @@ class Speller:
         # Among equals, the more common word wins. A word with a prefix or suffix (`uninitialized`, `longcat`) is
         # another word, not a slip.
         ranked = sorted(
-            (edits, -self._frequency(TokenKind.EXACT.term(word)), word)
+            (edits, -self._doc_frequency(TokenKind.EXACT.term(word)), word)
             for word, edits, _ in near
             if _same_start(typed, word)
             and (_same_end(typed, word) or (edits == 1 and len(typed) >= LONG))
@@ -132,7 +132,7 @@ class Speller:
                 yield run.kind, typed, left.start, right.end
 
     def _occurs(self, character: str) -> bool:
-        return self._frequency(TokenKind.GRAM.term(character)) > 0
+        return self._doc_frequency(TokenKind.GRAM.term(character)) > 0
 
     def _sounding_like(self, typed: str) -> str:
         """Return the most common indexed word of two characters with the one that occurs in the same place and the
@@ -142,7 +142,7 @@ class Speller:
             near = [left + other for other in homophones(right)]
         else:
             near = [other + right for other in homophones(left)]
-        words = [(held, word) for word in near if (held := self._frequency(TokenKind.TERM.term(word)))]
+        words = [(held, word) for word in near if (held := self._doc_frequency(TokenKind.TERM.term(word)))]
         return max(words, default=(0, ""))[-1]
 
     @staticmethod
@@ -181,7 +181,7 @@ class Substitutes:
     def __init__(self, analyzer: Analyzer, glossary: Glossary, lexicon: Lexicon, speller: Speller) -> None:
         self._analyzer = analyzer
         self._glossary = glossary
-        self._frequency: Callable[[str], int] = lexicon.frequency
+        self._doc_frequency: Callable[[str], int] = lexicon.doc_frequency
         self._are_neighbors: Callable[[str, str], bool] = lexicon.are_neighbors
         self._speller = speller
 
@@ -222,16 +222,20 @@ class Substitutes:
                         TokenKind.PART.term(stems),
                         *self._terms_of_word("".join(parts[first : last + 1])),
                     ]
-                if variants := tuple(name for name in names if self._frequency(name)):
-                    rarest = min(words[first : last + 1], key=self._holders)
-                    own = max(map(self._frequency, variants))
-                    beside = rarest.alternatives[0].terms[0].variants if self._holders(rarest) > own else ()
+                if variants := tuple(name for name in names if self._doc_frequency(name)):
+                    rarest = min(words[first : last + 1], key=self._doc_frequency_of)
+                    own = max(map(self._doc_frequency, variants))
+                    beside = (
+                        rarest.alternatives[0].terms[0].variants
+                        if self._doc_frequency_of(rarest) > own
+                        else ()
+                    )
                     term = WeightedTerm(variants, label, beside=beside)
                     yield Substitute(first, last, term, *JOINED, MatchKind.IDENTIFIER)
 
     def _terms_of_word(self, text: str) -> tuple[str, ...]:
         """Return the terms of a word if some entry has it as it is."""
-        has = self._frequency(TokenKind.EXACT.term(text))
+        has = self._doc_frequency(TokenKind.EXACT.term(text))
         return index_terms(self._analyzer.analyze(text)) if has else ()
 
     def split(self, word: QueryWord) -> QueryWord:
@@ -240,7 +244,7 @@ class Substitutes:
         if self._occurs(word) or self._names(word):
             return word
         for halves in _in_two(word.text):
-            if self._frequency(TokenKind.EXACT.term(halves[0])) and self._are_neighbors(*halves):
+            if self._doc_frequency(TokenKind.EXACT.term(halves[0])) and self._are_neighbors(*halves):
                 terms = tuple(WeightedTerm(index_terms(self._analyzer.analyze(one)), one) for one in halves)
                 apart = Alternative(terms, source=MatchKind.IDENTIFIER)
                 return replace(word, alternatives=(*word.alternatives, apart))
@@ -280,16 +284,16 @@ class Substitutes:
                 )
 
     def _occurs(self, word: QueryWord) -> bool:
-        return self._holders(word) > 0
+        return self._doc_frequency_of(word) > 0
 
-    def _holders(self, word: QueryWord) -> int:
+    def _doc_frequency_of(self, word: QueryWord) -> int:
         """Return how many documents have the word in its most common form."""
-        return max(map(self._frequency, word.alternatives[0].terms[0].variants), default=0)
+        return max(map(self._doc_frequency, word.alternatives[0].terms[0].variants), default=0)
 
     def _names(self, word: QueryWord) -> tuple[str, ...]:
         """Return the names in the index that differ from the word only in capitals or a joiner."""
         names = map(TokenKind.TERM.term, (word.text, *map("_".join, _in_two(word.text))))
-        return tuple(name for name in names if self._frequency(name))
+        return tuple(name for name in names if self._doc_frequency(name))
 
 
 def _in_two(word: str) -> Iterator[tuple[str, str]]:

@@ -87,7 +87,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class Spelling:
     """The spelling of a query. `separators`: the text before, between and after its atoms (`document.separators_of`).
 
     `spans`: keys of the code spans that equal the query. `is_span`: some entry has it as a code span, case aside.
@@ -119,9 +119,9 @@ class Query:
     keys: tuple[str, ...] = ()
     phrase: tuple[str, ...] = ()
     required: tuple[tuple[str, ...], ...] = ()
-    literal: bool = False
+    exact_first: bool = False
     """Whether the query is one word or code: documents that hold it word for word come first."""
-    writing: Writing = field(default_factory=Writing)
+    spelling: Spelling = field(default_factory=Spelling)
     filters: Filters = field(default_factory=Filters)
     frameworks: tuple[str, ...] = ()
     """Frameworks asked about: their fitting entries come before all others."""

@@ -3,8 +3,7 @@ whether the best one is an answer at all."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,8 @@ from jieda.search.answers import FacetCount
 from jieda.search.index.document import ANYWHERE
 from jieda.search.index.protocol import (
     AdmittedDocuments,
-    Columns,
+    Candidates,
+    CandidateScores,
     Index,
     Lookup,
     LookupResult,
@@ -25,7 +25,6 @@ from jieda.search.index.protocol import (
     ScoredDocument,
     Scores,
     Share,
-    Standings,
     Variants,
 )
 from jieda.search.meaning.embedder import Vector
@@ -35,10 +34,10 @@ from jieda.search.rank.scoring import (
     FRAMEWORK_KEYS,
     QueryScorer,
     answers_by_meaning,
-    lift_of,
-    prose_in,
     put_behind,
     select_fitting,
+    semantic_scores,
+    semantic_weight,
     tiers_of,
     weigh_translations,
 )
@@ -53,11 +52,13 @@ def informative_clauses(clauses: Sequence[Clause]) -> Sequence[Clause]:
     return [clause for clause in clauses if clause.kind not in silent] or clauses
 
 
-def evidence(query: Query, columns: Columns, scorer: QueryScorer, first: Sequence[ScoredDocument]) -> float:
+def evidence(
+    query: Query, candidates: Candidates, scorer: QueryScorer, first: Sequence[ScoredDocument]
+) -> float:
     """Rate the best answer: about 0.3 for an unrelated entry, 1 for a right one. `first`: the best one or two.
 
         evidence = coverage + BY_SCORE · words − BY_UNKNOWN · unknown + BY_FOREIGN · foreign
-                 + prose · (BY_LIKENESS · likeness + BY_LEAD · lead − UNLIKE)
+                 + prose · (BY_SIMILARITY · similarity + BY_LEAD · lead − UNLIKE)
 
     `coverage` is the share of the informative clauses' weight that the best document accounts for, `words` its score
     by words alone. `unknown` is the share of names that no entry has, that is code or words that no dictionary has:
@@ -69,34 +70,32 @@ def evidence(query: Query, columns: Columns, scorer: QueryScorer, first: Sequenc
     # Words of similar meaning say too little of whether an answer fits.
     sure = [clause.without({MatchKind.SIMILAR}) for clause in query.clauses]
     clauses = informative_clauses(weigh_translations(sure, scorer))
-    parts = np.array([sum(map(scorer.weight, clause.alternatives[0].terms)) for clause in clauses])
-    parts /= parts.sum() or 1.0
-    missing = parts * [1 - max(_known(way, scorer) for way in clause.meant) for clause in clauses]
-    coverage = float(
-        parts @ [max(_held(way, scorer, best.number) for way in one.alternatives) for one in clauses]
-    )
-    unsaid = columns.lacking.get(Language.ZH if query.writing.has_han else Language.EN)
+    total = sum(map(scorer.importance, clauses)) or 1.0
+    unsaid = candidates.lacking.get(Language.ZH if query.spelling.has_han else Language.EN)
     lacking = float(unsaid.mean()) if unsaid is not None and len(unsaid) else 0.0
-    is_name = np.array([clause.kind in {ClauseKind.CODE, ClauseKind.NAME} for clause in clauses])
-    is_word = np.array([clause.kind is not ClauseKind.CODE for clause in clauses])
-    unknown = float(missing @ (is_name * (1 - lacking * is_word)))
-    foreign = lacking * float(missing @ is_word)
+    coverage = unknown = foreign = 0.0
+    for clause in clauses:
+        share = scorer.importance(clause) / total
+        coverage += share * max(_held(way, scorer, best.number) for way in clause.alternatives)
+        missing = share * (1 - max(_known(way, scorer) for way in clause.meant))
+        # Code is the same in every language.
+        translatable = 0.0 if clause.kind is ClauseKind.CODE else lacking
+        foreign += missing * translatable
+        if clause.kind in {ClauseKind.CODE, ClauseKind.NAME}:
+            unknown += missing * (1 - translatable)
+    by_words = coverage + weights.BY_SCORE * (best.score - best.semantic)
+    by_words += weights.BY_FOREIGN * foreign - weights.BY_UNKNOWN * unknown
     lead = 1 - first[1].score / best.score if len(first) > 1 and best.score > 0 else 1.0
-    by_words = (
-        coverage
-        + weights.BY_SCORE * (best.score - best.lift)
-        - weights.BY_UNKNOWN * unknown
-        + weights.BY_FOREIGN * foreign
-    )
-    # `prose` is in the lift (`scoring.lift_of`).
-    by_meaning = weights.BY_LIKENESS * best.lift / weights.MEANING_WEIGHT
-    return by_words + by_meaning + prose_in(query, columns) * (weights.BY_LEAD * lead - weights.UNLIKE)
+    # The semantic score has the factor `prose` already (`scoring.semantic_scores`).
+    by_similarity = weights.BY_SIMILARITY * best.semantic / weights.TEXT_SIMILARITY_WEIGHT
+    by_similarity += semantic_weight(query, candidates) * (weights.BY_LEAD * lead - weights.UNLIKE)
+    return by_words + by_similarity
 
 
 def _known(way: Alternative, scorer: QueryScorer) -> float:
     """Return the share of an alternative's words that some entry has, by weight."""
     total = sum(term.weight for term in way.terms) or 1.0
-    return sum(term.weight for term in way.terms if scorer.holders(term)) / total
+    return sum(term.weight for term in way.terms if scorer.doc_frequency(term)) / total
 
 
 def _held(way: Alternative, scorer: QueryScorer, number: int) -> float:
@@ -133,24 +132,21 @@ class _Part(NamedTuple):
 
 def _add_best(clause: Clause, scorer: QueryScorer, numbers: Numbers, parts: Sequence[list[_Part]]) -> None:
     """Add to each document's parts the terms of the clause's best alternative."""
-    ways = [
-        [
-            (weights.K1 + 1)
-            * way.weight
-            * scorer.weight(term)
-            * _saturation_at(scorer.postings(term), numbers)
-            for term in way.terms
-        ]
-        for way in clause.alternatives
-    ]
-    whole = [reduce(add, scores) for scores in ways]
-    best = np.argmax(whole, axis=0).tolist() if len(whole) > 1 else [0] * len(parts)
-    brought = [[scores.tolist() for scores in of_way] for of_way in ways]
-    for row, way in enumerate(best):
-        alternative = clause.alternatives[way]
-        for term, scores in zip(alternative.terms, brought[way], strict=True):
-            if scores[row] > 0:
-                parts[row].append(_Part(scores[row], term, alternative.source))
+    scored = [_score_terms(way, scorer, numbers) for way in clause.alternatives]
+    best = np.argmax([scores.sum(axis=0) for scores in scored], axis=0)
+    for row, number in enumerate(best.tolist()):
+        way = clause.alternatives[number]
+        for term, score in zip(way.terms, scored[number][:, row].tolist(), strict=True):
+            if score > 0:
+                parts[row].append(_Part(score, term, way.source))
+
+
+def _score_terms(way: Alternative, scorer: QueryScorer, numbers: Numbers) -> Scores:
+    """Return the score of each term of an alternative in each of some documents, shape (terms, documents)."""
+    unit = (weights.K1 + 1) * way.weight
+    return np.array(
+        [unit * scorer.weight(term) * _saturation_at(scorer.postings(term), numbers) for term in way.terms]
+    )
 
 
 def _saturation_at(postings: Postings, numbers: Numbers) -> Scores:
@@ -162,8 +158,8 @@ def _saturation_at(postings: Postings, numbers: Numbers) -> Scores:
 
 
 def _drop_small(parts: Sequence[_Part], least: float, candidate: ScoredDocument) -> list[_Part]:
-    """Return the parts with at least the share `least` of a document's score, its lift by meaning included."""
-    by_words = candidate.score - candidate.lift
+    """Return the parts with at least the share `least` of a document's whole score."""
+    by_words = candidate.score - candidate.semantic
     whole = candidate.score / by_words if by_words > 0 else 1.0
     enough = least * whole * sum(part.score for part in parts)
     return [part for part in parts if part.score >= enough]
@@ -181,19 +177,19 @@ class Ranking:
     def __init__(self, query: Query, found: LookupResult, window: int) -> None:
         self._query = query
         self._found = found
-        self.ranked = tuple(map(_lifted, found.answers[:window]))
+        self.ranked = tuple(map(_with_tier, found.answers[:window]))
         """The best `window` answers, best first."""
-        self.near = tuple(map(_lifted, found.near))
+        self.near = tuple(map(_with_tier, found.near))
         """A few documents that share something with the query, but too little to be answers; best first."""
         self.phrase_dropped = found.phrases_dropped
         """Whether the required phrases were ignored because no document holds them."""
 
     def is_weak(self) -> bool:
         """Whether there is a best answer and it fits badly."""
-        first, columns = [*map(_lifted, self._found.answers[:2])], self._found.columns
-        if not first or first[0].tier or columns.recency is not None:
+        first, candidates = [*map(_with_tier, self._found.answers[:2])], self._found.candidates
+        if not first or first[0].tier or candidates.recency is not None:
             return False
-        return evidence(self._query, columns, QueryScorer(columns), first) < weights.WEAK
+        return evidence(self._query, candidates, QueryScorer(candidates), first) < weights.WEAK
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """Count the answers under each of `filters`, which replace the query's own."""
@@ -217,7 +213,7 @@ class Ranking:
         shown = self._found.answers[start:end]
         numbers = np.array([one.number for one in shown], dtype=np.intp)
         parts: list[list[_Part]] = [[] for _ in shown]
-        scorer = QueryScorer(self._found.columns)
+        scorer = QueryScorer(self._found.candidates)
         for clause in weigh_translations(self._query.clauses, scorer):
             _add_best(clause, scorer, numbers, parts)
         kept = [_drop_small(of_document, least, one) for of_document, one in zip(parts, shown, strict=True)]
@@ -236,7 +232,7 @@ class Ranking:
         return [tuple(sorted(each, key=lambda one: -one.score)) for each in split]
 
 
-def _lifted(one: ScoredDocument) -> ScoredDocument:
+def _with_tier(one: ScoredDocument) -> ScoredDocument:
     """Return the document with its tier added to its score, so that scores fall from the first answer to the last.
 
     Where the words of a query are common and their substitutes rare, a score has no bound, so it is capped first.
@@ -254,7 +250,7 @@ class Ranker:
         self,
         query: Query,
         window: int,
-        meaning: Vector | None = None,
+        query_vector: Vector | None = None,
         within: AdmittedDocuments | None = None,
     ) -> Ranking:
         """Return the best `window` answers among the documents of `within`. `meaning` is the embedded query, if there
@@ -263,61 +259,63 @@ class Ranker:
             term.variants for clause in query.clauses for way in clause.alternatives for term in way.terms
         )
         # A phrase of one word adds nothing to its term, unless the exact spelling matters.
-        phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
+        phrase = query.phrase if query.exact_first or len(query.phrase) > 1 else ()
         wanted = Lookup(
-            judge=partial(judge, query),
-            pools=tuple(dict.fromkeys(words)),
+            score=partial(score_candidates, query),
+            words=tuple(dict.fromkeys(words)),
             clauses=query.clauses,
             keys=(
                 query.keys,
-                query.writing.spans if query.literal else (),
+                query.spelling.spans if query.exact_first else (),
                 tuple(map(TokenKind.FRAMEWORK.term, query.frameworks)),
                 (TokenKind.FRAMEWORK.term(ANYWHERE),) if query.frameworks else (),
             ),
             phrase=phrase,
             neighbors=tuple(pair.atoms for pair in query.neighbors),
-            writing=query.writing.separators if query.literal else (),
+            separators=query.spelling.separators if query.exact_first else (),
             required=query.required,
             filters=query.filters,
             # The second answer helps to judge how well the first one fits.
             window=max(window, 2),
             near=weights.NEAR_MISSES,
-            meaning=meaning,
+            query_vector=query_vector,
             within=within,
         )
         return Ranking(query, self._index.find(wanted), window)
 
 
-def judge(query: Query, columns: Columns) -> Standings:
-    """Return scores and tiers of the documents in `columns`, and which of them answer the query.
+def score_candidates(query: Query, candidates: Candidates) -> CandidateScores:
+    """Return scores and tiers of the documents in `candidates`, and which of them answer the query.
 
     Exact matches answer, documents whose coverage is neither tiny nor far below the best one (by HELD_SHARE where code
     matches exactly), and documents of nearly the same meaning; where operators list documents, all of them.
     """
-    scorer = QueryScorer(columns)
+    scorer = QueryScorer(candidates)
     score, coverage = scorer.combine(weigh_translations(query.clauses, scorer), query.neighbors)
-    tiers = tiers_of(query, columns)
-    if columns.recency is not None:
-        latest = score + weights.LATEST * columns.recency
-        everything, nothing = np.ones(columns.size, np.bool_), np.zeros(columns.size)
-        return Standings(latest, coverage, tiers, answering=everything, near=~everything, lift=nothing)
-    is_held = query.writing.is_code and (columns.exact_outside or bool(tiers.any()))
-    best = max(columns.best_coverage, float(coverage.max(initial=0.0)))
-    own, anywhere = columns.keyed[FRAMEWORK_KEYS], columns.keyed[ANYWHERE_KEYS]
+    tiers = tiers_of(query, candidates)
+    if candidates.recency is not None:
+        latest = score + weights.LATEST * candidates.recency
+        everything, nothing = np.ones(candidates.size, np.bool_), np.zeros(candidates.size)
+        return CandidateScores(
+            latest, coverage, tiers, answering=everything, near=~everything, semantic=nothing
+        )
+    is_held = query.spelling.is_code and (candidates.exact_outside or bool(tiers.any()))
+    best = max(candidates.best_coverage, float(coverage.max(initial=0.0)))
+    own, anywhere = candidates.key_matches[FRAMEWORK_KEYS], candidates.key_matches[ANYWHERE_KEYS]
     owned = np.union1d(own, anywhere)
-    lift = lift_of(query, columns, score, tiers[owned] if len(owned) else tiers)
+    semantic = semantic_scores(query, candidates, score, tiers[owned] if len(owned) else tiers)
     # Which documents fit is decided by what they are before any is put behind others.
-    fit = partial(select_fitting, coverage=coverage, lift=lift.copy(), tiers=tiers.copy())
+    fit = partial(select_fitting, coverage=coverage, semantic=semantic.copy(), tiers=tiers.copy())
     fitting = fit(owned, weights.OWN_SHARE * best)
     if len(fitting):
-        others = np.delete(np.arange(columns.size), fitting)
+        others = np.delete(np.arange(candidates.size), fitting)
         tiers[others] = 0
-        put_behind(fitting, others, score, lift)
+        put_behind(fitting, others, score, semantic)
         general = np.setdiff1d(anywhere, own)
-        put_behind(fit(own, weights.OWN_BEFORE_ANY * best), general[tiers[general] == 0], score, lift)
+        put_behind(fit(own, weights.OWN_BEFORE_ANY * best), general[tiers[general] == 0], score, semantic)
     elif tiers.any():
-        lift = np.zeros(columns.size)
+        semantic = np.zeros(candidates.size)
     least = max(weights.ANSWER_COVERAGE, best * (weights.HELD_SHARE if is_held else weights.ANSWER_SHARE))
-    answering = ((score > 0) & (coverage >= least)) | (tiers > 0) | answers_by_meaning(lift)
+    answering = ((score > 0) & (coverage >= least)) | (tiers > 0) | answers_by_meaning(semantic)
     near = (score > 0) & ~answering
-    return Standings(score + lift, coverage, tiers, answering, near, lift, least)
+    return CandidateScores(score + semantic, coverage, tiers, answering, near, semantic, least)

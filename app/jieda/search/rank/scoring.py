@@ -27,47 +27,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jieda.search import weights
-from jieda.search.index.document import BODIES, FRONTS, TITLES, Held
-from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores, Variants
-from jieda.search.query.words import Alternative, Clause, MatchKind, Neighbors, Query, WeightedTerm, Writing
+from jieda.search.index.document import BODIES, FRONTS, TITLES, Spelled
+from jieda.search.index.protocol import SPELLED_BITS, Candidates, Mask, Numbers, Postings, Scores, Variants
+from jieda.search.query.words import Alternative, Clause, MatchKind, Neighbors, Query, Spelling, WeightedTerm
 
 
-def idf(documents: int, holders: int) -> float:
-    """Return the inverse document frequency; positive for every `holders` up to `documents`."""
-    return math.log1p((documents - holders + 0.5) / (holders + 0.5))
+def idf(documents: int, doc_frequency: int) -> float:
+    """Return the inverse document frequency; positive for every `doc_frequency` up to `documents`."""
+    return math.log1p((documents - doc_frequency + 0.5) / (doc_frequency + 0.5))
 
 
-def weigh(term: WeightedTerm, documents: int, holders: Callable[[Variants], int]) -> float:
-    """Return the weight of a word times its idf; `holders` counts the documents that have any of some variants."""
-    count = sum(map(holders, filter(None, (term.variants, term.beside))))
+def weigh(term: WeightedTerm, documents: int, doc_frequency: Callable[[Variants], int]) -> float:
+    """Return the weight of a word times its idf; `doc_frequency` counts the documents with any of its variants."""
+    count = sum(map(doc_frequency, filter(None, (term.variants, term.beside))))
     return term.weight * idf(documents, min(documents, count))
 
 
 class QueryScorer:
-    """Scores the clauses of one query over the columns that were found for it."""
+    """Scores candidates by the clauses of a query."""
 
-    def __init__(self, columns: Columns) -> None:
-        self._columns, self._postings = columns, columns.pools
-        self._idf = {v: idf(columns.total, postings.holders) for v, postings in self._postings.items()}
+    def __init__(self, candidates: Candidates) -> None:
+        self._candidates, self._postings = candidates, candidates.postings
+        self._idf = {
+            v: idf(candidates.total, postings.doc_frequency) for v, postings in self._postings.items()
+        }
 
     def weight(self, term: WeightedTerm) -> float:
         """Return the score of a word per unit of saturation: its weight times its idf."""
         if not term.beside:
             return term.weight * self._idf[term.variants]
-        return weigh(term, self._columns.total, lambda variants: self._postings[variants].holders)
+        return weigh(term, self._candidates.total, lambda variants: self._postings[variants].doc_frequency)
+
+    def importance(self, clause: Clause) -> float:
+        """Return the weight of a clause: that of its literal words."""
+        return sum(map(self.weight, clause.alternatives[0].terms))
 
     def postings(self, term: WeightedTerm) -> Postings:
         """Return the postings of a word, only in documents where it may stand for the word that was typed."""
         postings = self._postings[term.variants]
         if term.lacking is None:
             return postings
-        mask = self._columns.lacking.get(term.lacking)
+        mask = self._candidates.lacking.get(term.lacking)
         kept = np.zeros(len(postings.documents), np.bool_) if mask is None else mask[postings.documents]
-        return Postings(postings.documents[kept], postings.saturation[kept], postings.holders)
+        return Postings(postings.documents[kept], postings.saturation[kept], postings.doc_frequency)
 
-    def holders(self, term: WeightedTerm) -> int:
+    def doc_frequency(self, term: WeightedTerm) -> int:
         """Count the documents of the whole index that have a word."""
-        return self._postings[term.variants].holders
+        return self._postings[term.variants].doc_frequency
 
     def combine(
         self, clauses: Sequence[Clause], neighbors: Sequence[Neighbors] = ()
@@ -78,10 +84,10 @@ class QueryScorer:
         compared between queries: about 1 for a perfect match, near 0 for one common word of many. `neighbors` are the
         pairs that were looked up; where they are neighbors, too, they add to the score of a document with some word.
         """
-        score, covered = np.zeros(self._columns.size), np.zeros(self._columns.size)
+        score, covered = np.zeros(self._candidates.size), np.zeros(self._candidates.size)
         total = 0.0
         for clause in clauses:
-            importance = sum(map(self.weight, clause.alternatives[0].terms))
+            importance = self.importance(clause)
             total += importance
             if len(clause.alternatives) == 1:
                 self._add(clause.alternatives[0], score, covered)
@@ -96,9 +102,9 @@ class QueryScorer:
 
     def _ordered(self, neighbors: Sequence[Neighbors]) -> Scores:
         """Return what each document earns by the order of the query's words."""
-        earned = np.zeros(self._columns.size)
-        for pair, postings in zip(neighbors, self._columns.neighbors, strict=True):
-            earned[postings.documents] += pair.weight * idf(self._columns.total, postings.holders)
+        earned = np.zeros(self._candidates.size)
+        for pair, postings in zip(neighbors, self._candidates.neighbors, strict=True):
+            earned[postings.documents] += pair.weight * idf(self._candidates.total, postings.doc_frequency)
         return weights.NEIGHBORS * earned
 
     def _add(self, only: Alternative, score: Scores, covered: Scores) -> None:
@@ -109,13 +115,13 @@ class QueryScorer:
 
     def _add_best(self, clause: Clause, importance: float, score: Scores, covered: Scores) -> None:
         """Add for each document the best of several alternatives, in score and in coverage."""
-        best, share = np.zeros(self._columns.size), np.zeros(self._columns.size)
+        best, share = np.zeros(self._candidates.size), np.zeros(self._candidates.size)
         for way in clause.alternatives:
             total = sum(map(self.weight, way.terms))
             if len(way.terms) == 1:
                 self._raise(way, best, share)
                 continue
-            brought, matched = np.zeros(self._columns.size), np.zeros(self._columns.size)
+            brought, matched = np.zeros(self._candidates.size), np.zeros(self._candidates.size)
             for term in way.terms:
                 postings, weight = self.postings(term), self.weight(term)
                 brought[postings.documents] += way.weight * weight * postings.saturation
@@ -171,91 +177,98 @@ TITLE_KEYS, SPAN_KEYS, FRAMEWORK_KEYS, ANYWHERE_KEYS = range(4)
 """The groups of `Lookup.keys`."""
 
 
-def tiers_of(query: Query, columns: Columns) -> Tiers:
+def tiers_of(query: Query, candidates: Candidates) -> Tiers:
     """Return the tier of each document: 0 unless an exact match ranks it before all merely relevant ones."""
-    tiers = np.zeros(columns.size, dtype=np.int64)
-    if query.literal and len(columns.phrase):
-        tiers[columns.phrase] = _tiers_of_writing(query.writing, columns)
-    tiers[columns.keyed[TITLE_KEYS]] = weights.EXACT_TIER
+    tiers = np.zeros(candidates.size, dtype=np.int64)
+    if query.exact_first and len(candidates.phrase):
+        tiers[candidates.phrase] = _tiers_by_spelling(query.spelling, candidates)
+    tiers[candidates.key_matches[TITLE_KEYS]] = weights.EXACT_TIER
     return tiers
 
 
-def _tiers_of_writing(writing: Writing, columns: Columns) -> Tiers:
+def _tiers_by_spelling(spelling: Spelling, candidates: Candidates) -> Tiers:
     """Return the tiers of the documents that hold a query word for word, by how each spells it.
 
     Analysis reduces `--load`, `load` and the `load` of `load_dir` to one word, so that each finds the others.
     """
-    title, body, front = (columns.written >> (WRITTEN_BITS * region) for region in (TITLES, BODIES, FRONTS))
+    title, body, front = (
+        candidates.spelled >> (SPELLED_BITS * region) for region in (TITLES, BODIES, FRONTS)
+    )
     # Chinese words have no space around them.
-    in_title = (title & (Held.ALONE | Held.INSIDE if writing.has_han else Held.ALONE)) > 0
-    alone = in_title | ((body & Held.ALONE) > 0)
-    if not writing.is_code and not writing.is_span:
+    in_title = (title & (Spelled.ALONE | Spelled.INSIDE if spelling.has_han else Spelled.ALONE)) > 0
+    alone = in_title | ((body & Spelled.ALONE) > 0)
+    if not spelling.is_code and not spelling.is_span:
         # For an identifier, visible text ranks before text that only search sees, so fronts do not count.
-        alone |= (front & Held.ALONE) > 0
+        alone |= (front & Spelled.ALONE) > 0
     seen = title | body
     rules = [
-        (np.isin(columns.phrase, columns.keyed[SPAN_KEYS]) & writing.is_code, weights.CODE_SPAN_TIER),
+        (
+            np.isin(candidates.phrase, candidates.key_matches[SPAN_KEYS]) & spelling.is_code,
+            weights.CODE_SPAN_TIER,
+        ),
         (in_title, weights.IN_TITLE_TIER),
         (alone, weights.WHOLE_TIER),
-        ((seen & Held.ALIKE) > 0, weights.ALIKE_TIER),
-        ((seen & Held.INSIDE) > 0, weights.INSIDE_TIER),
+        ((seen & Spelled.JOINED) > 0, weights.ALIKE_TIER),
+        ((seen & Spelled.INSIDE) > 0, weights.INSIDE_TIER),
     ]
     chosen: Tiers = np.select([held for held, _ in rules], [tier for _, tier in rules], weights.HOLDER_TIER)
     return chosen
 
 
-def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scores:
-    """Return what meaning adds to each document's score; zeros where words alone decide.
+def semantic_scores(query: Query, candidates: Candidates, words: Scores, tiers: Tiers) -> Scores:
+    """Return what the similarity of vectors adds to each score; zeros where words alone decide.
 
-        score(d) = words(d) + lift(d)
-        lift(d)  = prose · (MEANING_WEIGHT · max(0, text(d) − UNRELATED)
-                            + TITLE_MEANING_WEIGHT · max(0, title(d) − SAME_QUESTION))
+        score(d)    = words(d) + semantic(d)
+        semantic(d) = prose · (TEXT_SIMILARITY_WEIGHT · max(0, text(d) − UNRELATED)
+                               + TITLE_SIMILARITY_WEIGHT · max(0, title(d) − SAME_QUESTION))
 
     `words` is the score of `QueryScorer`, 0 to about 1; `text` and `title` are the similarities that the index returns
     (`protocol.Similarity`). `prose` falls with the share of the query that is code (`words.prose_of`): an error line
     names its error, and whatever resembles it is another error.
 
-    Words come first. If some entry holds the query word for word, or is it (a tier), no entry is lifted, so a title,
-    an alias, an identifier, a phrase or a copied error line never loses to a text that merely means the same.
+    Words come first. If some entry contains the query word for word, or is it (a tier), similarity adds nothing, so a
+    title, an alias, an identifier, a phrase or a copied error line never loses to a text that merely means the same.
     Otherwise the weight decides: a word that only the right entry has outweighs any similarity. An entry that shares
-    no word with the query is an answer if its lift is close to the highest one (ANSWER_SHARE, as for words); its
-    reason says so.
+    no word with the query is an answer if its semantic score is close to the highest one (ANSWER_SHARE, as for words);
+    its reason says so.
     """
-    prose = prose_in(query, columns)
-    if columns.likeness is None or prose <= 0 or tiers.any():
-        return np.zeros(columns.size)
-    text, title = columns.likeness(words)
-    by_text = weights.MEANING_WEIGHT * np.maximum(0, text - weights.UNRELATED)
-    by_title = weights.TITLE_MEANING_WEIGHT * np.maximum(0, title - weights.SAME_QUESTION)
+    prose = semantic_weight(query, candidates)
+    if candidates.similarity is None or prose <= 0 or tiers.any():
+        return np.zeros(candidates.size)
+    text, title = candidates.similarity(words)
+    by_text = weights.TEXT_SIMILARITY_WEIGHT * np.maximum(0, text - weights.UNRELATED)
+    by_title = weights.TITLE_SIMILARITY_WEIGHT * np.maximum(0, title - weights.SAME_QUESTION)
     return prose * (by_text + by_title)
 
 
-def prose_in(query: Query, columns: Columns) -> float:
-    """Return the weight of meaning, 0 to 1, for a query for which no entry has a tier."""
-    held = len(query.phrase) > 1 and len(columns.phrase) > 0
-    return 0.0 if columns.likeness is None or held else query.prose
+def semantic_weight(query: Query, candidates: Candidates) -> float:
+    """Return the weight of similarity, 0 to 1, for a query for which no entry has a tier."""
+    held = len(query.phrase) > 1 and len(candidates.phrase) > 0
+    return 0.0 if candidates.similarity is None or held else query.prose
 
 
-def select_fitting(documents: Numbers, least: float, coverage: Scores, lift: Scores, tiers: Tiers) -> Numbers:
-    """Return those of `documents` (of the requested frameworks) that rank before others: by an exact match, by a
-    coverage of at least `least`, or because no document is more similar."""
+def select_fitting(
+    documents: Numbers, least: float, coverage: Scores, semantic: Scores, tiers: Tiers
+) -> Numbers:
+    """Return those of `documents`, of the requested frameworks, that rank before all others: by an exact match, by a
+    coverage of at least `least`, or as the most similar of all."""
     enough = coverage[documents] >= max(weights.ANSWER_COVERAGE, least)
-    alike = (lift[documents] > 0) & (lift[documents] >= lift.max(initial=0.0))
+    alike = (semantic[documents] > 0) & (semantic[documents] >= semantic.max(initial=0.0))
     fitting: Numbers = documents[enough | (tiers[documents] > 0) | alike]
     return fitting
 
 
-def put_behind(first: Numbers, others: Numbers, score: Scores, lift: Scores) -> None:
-    """Scale score and lift of the `others` in place, so that they rank behind all of the `first`."""
-    whole = score + lift
+def put_behind(first: Numbers, others: Numbers, score: Scores, semantic: Scores) -> None:
+    """Scale the scores of `others` in place, so that they rank behind all of `first`."""
+    whole = score + semantic
     least, most = float(whole[first].min(initial=math.inf)), float(whole[others].max(initial=0.0))
     if 0 < most >= least:
         behind = weights.BEHIND * least / most
         score[others] *= behind
-        lift[others] *= behind
+        semantic[others] *= behind
 
 
-def answers_by_meaning(lift: Scores) -> Mask:
-    """Return the mask of documents that are similar enough to answer, whatever words they share."""
-    alike: Mask = (lift > 0) & (lift >= weights.ANSWER_SHARE * lift.max(initial=0.0))
+def answers_by_meaning(semantic: Scores) -> Mask:
+    """Return the mask of the documents that are similar enough to answer, whatever words they have."""
+    alike: Mask = (semantic > 0) & (semantic >= weights.ANSWER_SHARE * semantic.max(initial=0.0))
     return alike

@@ -18,7 +18,7 @@ from jieda.entry import Language, Problem
 from jieda.log.formats import compile_formats
 from jieda.progress import with_progress
 from jieda.search.completion import entry_candidates
-from jieda.search.index.document import document_of, meaning_of
+from jieda.search.index.document import document_of, embed_entry
 from jieda.search.meaning.embedder import Embedder, NotEmbedded
 from jieda.search.snippet import lines_of, places_of
 from jieda.snapshot.build.files import BuildResources, read_again, read_unchanged, sample_text
@@ -280,7 +280,7 @@ class EntryFacts:
         try:
             for row in with_progress(rows, len(rows), "entries embedded"):
                 self.resources.pause()
-                meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))
+                meaning = to_json(embed_entry(read_entry(self._facts.get, row), embedder))
                 self._facts.put(row.meaning, meaning)
         except NotEmbedded:
             for row in rows:

@@ -19,7 +19,7 @@ from jieda.search.completion import (
 from jieda.search.index.array_file import link_arrays, write_arrays
 from jieda.search.index.document import Document
 from jieda.search.index.writer import embed_words, update_index
-from jieda.search.meaning.embedder import Meaning
+from jieda.search.meaning.embedder import EntryVectors
 from jieda.snapshot.build.entries import file_key
 from jieda.snapshot.build.files import BuildResources, read_again
 from jieda.snapshot.snapshot import WantedIndex
@@ -196,7 +196,7 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
     """Decode a document fact and add the entry's diagnosis terms and vectors. Raises RecordUnreadable."""
     made = from_json(document, Document)
     if meaning is not None:
-        made = replace(made, meaning=from_json(meaning, Meaning))
+        made = replace(made, meaning=from_json(meaning, EntryVectors))
     return replace(made, diagnosis_terms=from_json(diagnosis, dict[str, int]))
 
 

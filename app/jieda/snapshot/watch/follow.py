@@ -171,7 +171,7 @@ def watch_cluster(follower: Follower, stop: threading.Event) -> None:
     own thread."""
     while not stop.wait(LOOK_AGAIN):
         served = follower.served
-        if served and served.index.waits and not _is_there(served.index):
+        if served and served.index.is_remote and not _is_there(served.index):
             follower.reject("the cluster has lost its index")
 
 

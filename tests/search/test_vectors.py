@@ -8,12 +8,12 @@ import pytest
 from jieda.search.index.array_file import Array
 from jieda.search.index.document import ZONES, Document
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.likeness import MEANS
+from jieda.search.index.vectors import CENTROIDS
 from jieda.search.index.writer import update_index
-from jieda.search.meaning.embedder import STEPS, Meaning, Vectors
-from jieda.search.weights import GIST
+from jieda.search.meaning.embedder import STEPS, EntryVectors, Vectors
+from jieda.search.weights import CENTROID_WEIGHT
 
-DOCUMENTS = 2 * MEANS
+DOCUMENTS = 2 * CENTROIDS
 """So many that not all are looked at."""
 TITLES = 1
 """Of what each says."""
@@ -36,7 +36,7 @@ def made(width: int) -> tuple[Mapping[str, Document], Mapping[str, Vectors]]:
         if number != MUTE
     }
     meanings = {
-        name: Meaning.of(vectors, of_gist=len(vectors), titles=TITLES) for name, vectors in said.items()
+        name: EntryVectors.of(vectors, central=len(vectors), titles=TITLES) for name, vectors in said.items()
     }
     ids = [f"a/{number:03}" for number in range(DOCUMENTS)]
     zones: Mapping[str, Mapping[str, int]] = {zone: {} for zone in ZONES}
@@ -60,15 +60,15 @@ def test_the_closest_document_is_found_among_many_in_any_segments(tmp_path: Path
     words = np.zeros(DOCUMENTS)
     for name, vectors in list(said.items())[::9]:
         asked = unit(vectors[-1] + 0.5 * unit(chance.normal(size=width)))
-        likeness, titled = one.likeness.of(asked, words)
+        likeness, titled = one.vectors.similarity(asked, words)
         number = int(name[2:])
         assert likeness.argmax() == number
         meaning = documents[name].meaning
         assert meaning
         mean, *sayings = meaning.vectors().astype(np.float32) @ asked / STEPS
-        assert likeness[number] == pytest.approx(max(sayings) + GIST * mean)
+        assert likeness[number] == pytest.approx(max(sayings) + CENTROID_WEIGHT * mean)
         assert titled[number] == pytest.approx(max(sayings[:TITLES]))
-        again = two.likeness.of(asked, words)
+        again = two.vectors.similarity(asked, words)
         assert likeness == pytest.approx(again.text)
         assert titled == pytest.approx(again.title)
 
@@ -80,9 +80,9 @@ def test_documents_that_words_found_are_looked_at_however_little_they_are_alike(
     asked = said["a/150"][0]
     far = int(np.argmin([(said.get(name, asked[np.newaxis]) @ asked).max() for name in documents]))
     words = np.zeros(DOCUMENTS)
-    assert not index.likeness.of(asked, words).text[far]
+    assert not index.vectors.similarity(asked, words).text[far]
     words[[far, MUTE]] = 1
-    likeness = index.likeness.of(asked, words).text
+    likeness = index.vectors.similarity(asked, words).text
     assert likeness[far]
     assert not likeness[MUTE]
 
@@ -91,4 +91,4 @@ def test_a_question_of_another_embedder_is_like_nothing(tmp_path: Path) -> None:
     documents, _ = made(100)
     update_index(tmp_path, None, documents, (), ())
     index = EmbeddedIndex(tmp_path)
-    assert not index.likeness.of(unit(np.ones(512)), np.ones(DOCUMENTS)).text.any()
+    assert not index.vectors.similarity(unit(np.ones(512)), np.ones(DOCUMENTS)).text.any()
