@@ -168,7 +168,7 @@ def word(*variants: str, weight: float = 1.0) -> Clause:
 
 def search(index: Index, query: Query, window: int = ALL, within: AdmittedDocuments | None = None) -> Results:
     """What is ranked and counted."""
-    ranking = Ranker(index).rank(query, window, within=within)
+    ranking = Ranker(index).rank(query, window, admitted=within)
     return Results(ranking.ranked, ranking.facets(), ranking.near, ranking.phrase_dropped)
 
 

@@ -6,7 +6,7 @@ from jieda.analysis.pipeline import Glossary
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.search.searcher import Searcher
-from jieda.search.snippet import EditionLine, MarkedTerms, Places, lines_of, pack_places
+from jieda.search.snippet import EditionLine, MarkedTerms, TermPlaces, lines_of, pack_places
 from jieda.search.snippet import places_of as places_in
 from jieda.snapshot.snapshot import Snapshot
 
@@ -32,7 +32,7 @@ def glossary(shipped: Snapshot) -> Glossary:
 def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, glossary: Glossary) -> None:
     for entry in [*shipped.library.entries.values()][::3]:
         for edition in entry.editions.values():
-            kept = Places(places_in(lines_of(edition), glossary))
+            kept = TermPlaces(places_in(lines_of(edition), glossary))
             for number, line in enumerate(lines_of(edition)):
                 reading = glossary.read(line.text)
                 tokens = (*reading.analysis.tokens, *reading.concepts)
@@ -45,7 +45,7 @@ def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, 
 
 def test_places_are_those_of_the_text_as_it_is_written(glossary: Glossary) -> None:
     texts = ("plain words", "… eﬃcient ＣＵＤＡ 显存", "", "顯存 ㎏ words")
-    places = Places(places_in([EditionLine("body", text) for text in texts], glossary))
+    places = TermPlaces(places_in([EditionLine("body", text) for text in texts], glossary))
     found = {
         texts[line][start:end]: line
         for term in ("x:words", "x:efficient", "x:cuda", "t:显存", "x:kg")
@@ -56,11 +56,11 @@ def test_places_are_those_of_the_text_as_it_is_written(glossary: Glossary) -> No
 
 
 def test_terms_that_do_not_occur_stand_nowhere() -> None:
-    places = Places(pack_places("bab", np.array([(0, 4, 2), (1, 0, 7), (3, 0, 2)])))
+    places = TermPlaces(pack_places("bab", np.array([(0, 4, 2), (1, 0, 7), (3, 0, 2)])))
     wanted = MarkedTerms.of({"c": 1.0, "b": 2.0, "\ud800": 3.0, "": 4.0, "a": 5.0})
     assert list(places.find(wanted)) == [(2.0, [(0, 4, 6), (3, 0, 2)]), (5.0, [(1, 0, 7)])]
     assert not list(places.find(MarkedTerms.of({"c": 1.0})))
-    assert not list(Places(pack_places((), NOWHERE)).find(wanted))
+    assert not list(TermPlaces(pack_places((), NOWHERE)).find(wanted))
     assert not list(places.find(MarkedTerms.of({})))
 
 
@@ -69,7 +69,7 @@ def test_terms_that_do_not_occur_stand_nowhere() -> None:
 )
 def test_what_is_no_places_is_refused(damaged: bytes) -> None:
     with pytest.raises(ValueError, match=r"buffer|reshape"):
-        Places(damaged)
+        TermPlaces(damaged)
 
 
 @pytest.mark.parametrize("lang", Language)

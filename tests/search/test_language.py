@@ -103,7 +103,7 @@ def said(entry: Entry) -> str:
 def test_operators_are_understood(text: str, language: QueryLanguage) -> None:
     typed = language.read(text)
     assert typed
-    assert typed.within
+    assert typed.admitted
     assert [one.text for one in typed.operators] == OPERATORS[text]
     for one in typed.operators:
         assert one.text not in one.without

@@ -220,7 +220,7 @@ class Failing:
         )
         self.fails = True
 
-    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:
         """As the other one does, or not."""
         if self.fails:
             raise MemoryError
@@ -244,7 +244,7 @@ class Counting:
         """How many there were."""
         return len(self.given)
 
-    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:
         """As the other one does."""
         self.given += texts
         return self._embedder.embed(texts)

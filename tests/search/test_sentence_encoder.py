@@ -50,7 +50,7 @@ def test_vectors_stay_the_same_when_more_words_are_asked_than_are_kept(tmp_path:
     ours = SentenceEncoder(tmp_path)
     told = ours.embed(lines)
     for _ in range(2):
-        asked = np.concatenate([ours.embed([line], asked=True) for line in lines])
+        asked = np.concatenate([ours.embed([line], as_query=True) for line in lines])
         assert np.abs(asked - told).max() < 1e-5
 
 

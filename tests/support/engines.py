@@ -299,7 +299,7 @@ class DictionaryIndex:
 
     def find(self, wanted: Lookup) -> "DictionaryFound":
         """Judge the documents that match anything, or all that operators list."""
-        listed = wanted.within is not None and wanted.within.listed
+        listed = wanted.admitted is not None and wanted.admitted.listed
         return DictionaryFound(
             self, wanted, [one for one in self.documents if listed or self._matches(one, wanted)]
         )
@@ -323,8 +323,8 @@ class DictionaryFound:
         holders = [one.id for one in index.documents if all(holds(one, p) for p in wanted.required)]
         self.phrases_dropped = bool(wanted.required) and not holders
         self._allowed = {one.id for one in index.documents} if self.phrases_dropped else set(holders)
-        if wanted.within:
-            admitted = zip(index.documents, wanted.within.mask.tolist(), strict=True)
+        if wanted.admitted:
+            admitted = zip(index.documents, wanted.admitted.mask.tolist(), strict=True)
             self._allowed &= {one.id for one, is_admitted in admitted if is_admitted}
         self.answers = self._best(self._scores.answering.tolist(), wanted.window)
         self.near = self._best(self._scores.near.tolist(), wanted.near)
@@ -372,7 +372,7 @@ class DictionaryFound:
             phrase=np.array(holding, np.intp),
             neighbors=tuple(map(self._holding, wanted.neighbors)),
             spelled=np.array([self._written(self._matching[number]) for number in holding], np.uint16),
-            recency=wanted.within.recency if wanted.within and wanted.within.listed else None,
+            recency=wanted.admitted.recency if wanted.admitted and wanted.admitted.listed else None,
         )
 
     def _postings(self, variants: Sequence[str]) -> Postings:

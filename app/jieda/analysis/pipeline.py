@@ -1,5 +1,5 @@
-"""The analysis that documents and queries share: text to tokens, with spans in the original, and the glossary's words
-in it."""
+"""The analysis that documents and queries share: text to tokens, with spans in the original text, and to the words of
+the glossary in it."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from typing import NamedTuple
 from jieda.analysis.token import (
     Analysis,
     Origins,
-    Parts,
-    Piece,
+    Run,
+    RunAnalysis,
     RunKind,
     Token,
     TokenKind,
@@ -39,7 +39,7 @@ OF_A_WORD = (TokenKind.EXACT, TokenKind.TERM)
 Offsets = tuple[int, ...]
 Spans = tuple[tuple[int, int], ...]
 
-_piece: Callable[[tuple[Parts, int, Origins, Origins]], Piece] = partial(tuple.__new__, Piece)
+_make_run: Callable[[tuple[RunAnalysis, int, Origins, Origins]], Run] = partial(tuple.__new__, Run)
 
 
 class Analyzer:
@@ -80,18 +80,18 @@ class Analyzer:
     def _analyze(self, text: str) -> Analysis:
         folded = fold_text(text)
         whole, starts, ends = folded.text, folded.starts, folded.ends
-        pieces: list[Piece] = []
-        apart: list[int] = []
+        runs: list[Run] = []
+        breaks: list[int] = []
         end = atoms = 0
         for found, start, is_han in split_runs(whole):
             if separates(whole[end:start]):
-                apart.append(atoms)
-            parts = self._split_han(found) if is_han else self._split_cached(found)
-            pieces.append(_piece((parts, start, starts, ends)))
-            end, atoms = start + len(found), atoms + len(parts.words)
-        return Analysis(tuple(pieces), frozenset(apart))
+                breaks.append(atoms)
+            analysis = self._split_han(found) if is_han else self._split_cached(found)
+            runs.append(_make_run((analysis, start, starts, ends)))
+            end, atoms = start + len(found), atoms + len(analysis.words)
+        return Analysis(tuple(runs), frozenset(breaks))
 
-    def _split_han(self, text: str) -> Parts:
+    def _split_han(self, text: str) -> RunAnalysis:
         words = [*self._chinese.words(text)]
         of_grams, spans = (_cached_gram_offsets if len(text) <= LONGEST_WORD else _gram_offsets)(len(text))
         grams = [""] * (2 * len(text) - 1)
@@ -102,16 +102,16 @@ class Analyzer:
         offsets = (*chain.from_iterable(words), *of_grams)
         characters = tuple(text)
         terms = terms_of(texts, kinds)
-        return Parts(RunKind.HAN, texts, kinds, terms, offsets, characters, characters, spans)
+        return RunAnalysis(RunKind.HAN, texts, kinds, terms, offsets, characters, characters, spans)
 
-    def _split_word(self, text: str) -> Parts:
+    def _split_word(self, text: str) -> RunAnalysis:
         folded = text.casefold()
         if not is_code(text):
             stem = self._stemmer.stem(folded)
             offsets, spans = _word_offsets(len(text))
             texts = (folded, stem)
             terms = terms_of(texts, OF_A_WORD)
-            return Parts(RunKind.WORD, texts, OF_A_WORD, terms, offsets, texts[:1], texts[1:], spans)
+            return RunAnalysis(RunKind.WORD, texts, OF_A_WORD, terms, offsets, texts[:1], texts[1:], spans)
         spans = tuple(word_spans(text))
         words = tuple(text[start:end].casefold() for start, end in spans)
         stems = tuple(map(self._stemmer.stem, words))
@@ -120,11 +120,11 @@ class Analyzer:
         texts, starts, ends, kinds = zip(*tokens, strict=True)
         offsets = tuple(chain.from_iterable(zip(starts, ends, strict=True)))
         terms = terms_of(texts, kinds)
-        return Parts(RunKind.CODE, texts, kinds, terms, offsets, words, stems, spans)
+        return RunAnalysis(RunKind.CODE, texts, kinds, terms, offsets, words, stems, spans)
 
     def _names(self, text: str, stems: Sequence[str]) -> Iterator[Token]:
         """Yield the names in a piece of code, each followed by the stems of its words, so that singular and plural
-        match: `max_token_per_gpu` for `max_tokens_per_gpu`. `stems` are those of the whole piece."""
+        match: `max_token_per_gpu` for `max_tokens_per_gpu`. `stems` are those of the whole run."""
         for name, start, end in name_spans(text):
             yield Token(name, start, end, TokenKind.TERM)
             own = stems if end - start == len(text) else self._stems(text[start:end])
@@ -182,18 +182,18 @@ class GlossedText(NamedTuple):
 
 
 class GlossaryMember(NamedTuple):
-    """The stems of a word of group number `group`; `apart`: as in `Analysis`, sorted."""
+    """The stems of a word of group number `group`; `breaks` as in `Analysis`, sorted."""
 
     group: int
     stems: tuple[str, ...]
-    apart: tuple[int, ...]
+    breaks: tuple[int, ...]
 
 
 def glossary_members(groups: Iterable[GlossaryGroup], analyzer: Analyzer) -> tuple[GlossaryMember, ...]:
     """Return all words of a glossary as `analyzer` reads them, and in small letters: a name whose capitals tell its
     parts is one word without them (`HuggingFace`, `huggingface`)."""
     members = {
-        GlossaryMember(number, read.stems, tuple(sorted(read.apart))): None
+        GlossaryMember(number, read.stems, tuple(sorted(read.breaks))): None
         for number, group in enumerate(groups)
         for word in group.words
         for read in map(analyzer.analyze, dict.fromkeys((word, word.casefold())))
@@ -219,7 +219,7 @@ class Glossary:
         node = self._root
         for length, stem in enumerate(member.stems, 1):
             node = node.following.setdefault(stem, _GlossaryNode())
-            node.is_across |= length in member.apart
+            node.is_across |= length in member.breaks
         # Only once, however many forms of a word a group lists.
         if node is not self._root and member.group not in node.groups:
             node.groups.append(member.group)
@@ -242,7 +242,7 @@ class Glossary:
         for first, stem in enumerate(stems):
             if (node := starting.get(stem)) is None:
                 continue
-            end, groups = _longest_member(node, stems, first + 1, analysis.apart)
+            end, groups = _longest_member(node, stems, first + 1, analysis.breaks)
             if end > furthest:
                 furthest = end
                 for group in groups:
@@ -256,15 +256,15 @@ class Glossary:
 
 
 def _longest_member(
-    node: _GlossaryNode, stems: Sequence[str], end: int, apart: Container[int]
+    node: _GlossaryNode, stems: Sequence[str], end: int, breaks: Container[int]
 ) -> tuple[int, Sequence[int]]:
     """Return the atom after the longest member that continues from `node`, or 0 if there is none, and its groups.
-    `end` is the atom after `node`; `apart`: see `Analysis.apart`."""
+    `end` is the atom after `node`; `breaks`: see `Analysis.breaks`."""
     found: tuple[int, Sequence[int]] = (0, ())
     while True:
         if node.groups:
             found = end, node.groups
-        if end == len(stems) or (end in apart and not node.is_across):
+        if end == len(stems) or (end in breaks and not node.is_across):
             return found
         following = node.following.get(stems[end])
         if following is None:

@@ -1,4 +1,4 @@
-"""The result of analysis: the runs of a text, the rules that split them, and the tokens they yield."""
+"""The result of analysis: the runs of a text and their tokens; and the rules that split text into runs."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -75,7 +75,7 @@ def terms_of(texts: Iterable[str], kinds: Iterable[TokenKind]) -> tuple[str, ...
 
 class Atom(NamedTuple):
     """The smallest unit that phrases and the glossary match: a Han character, or a run of letters and digits in a word
-    or identifier. `text` is case folded; `kind` is that of its piece."""
+    or identifier. `text` is case folded; `kind` is that of its run."""
 
     text: str
     stem: str
@@ -96,8 +96,8 @@ Origins = range | tuple[int, ...]
 """Offset in the original at which each character of a folded text starts, or ends."""
 
 
-class Parts(NamedTuple):
-    """Tokens and atoms of a Han run, a word or a piece of code; offsets are relative to its start.
+class RunAnalysis(NamedTuple):
+    """The tokens and atoms of a run, wherever it stands; offsets are relative to its start.
 
     A word's tokens are its EXACT form and its stem (TERM). Code has its EXACT form, the names in it (TERM, the
     whole one first) and their words (PART). A Han run has the dictionary's words (TERM), shorter ones inside
@@ -122,35 +122,37 @@ class Parts(NamedTuple):
         return map(make_token, zip(self.texts, starts, ends, self.kinds, strict=True))
 
 
-class Piece(NamedTuple):
-    """A Han run, a word or a piece of code in a text: its parts, and its `start` in the folded text. `starts` and
-    `ends` map offsets of the folded text to the original."""
+class Run(NamedTuple):
+    """A stretch of Han text, a word or a piece of code that starts at `start` of a folded text. `starts` and `ends` map
+    offsets of the folded text to the original."""
 
-    parts: Parts
+    analysis: RunAnalysis
     start: int
     starts: Origins
     ends: Origins
 
     @property
     def kind(self) -> RunKind:
-        return self.parts.kind
+        return self.analysis.kind
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        return self._in_original(self.parts.tokens)
+        return self._in_original(self.analysis.tokens)
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
-        parts, at, starts, ends = self
+        analysis, at, starts, ends = self
         return tuple(
             [
-                make_atom((word, stem, starts[at + start], ends[at + end - 1], parts.kind))
-                for word, stem, (start, end) in zip(parts.words, parts.stems, parts.spans, strict=True)
+                make_atom((word, stem, starts[at + start], ends[at + end - 1], analysis.kind))
+                for word, stem, (start, end) in zip(
+                    analysis.words, analysis.stems, analysis.spans, strict=True
+                )
             ]
         )
 
     def of_kind(self, kind: TokenKind) -> tuple[Token, ...]:
-        return self._in_original(token for token in self.parts.tokens if token.kind is kind)
+        return self._in_original(token for token in self.analysis.tokens if token.kind is kind)
 
     def _in_original(self, tokens: Iterable[Token]) -> tuple[Token, ...]:
         _, at, starts, ends = self
@@ -164,41 +166,41 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The pieces of a text in order, without overlap and without the separators between them."""
+    """The runs of a text in order, without overlap and without the separators between them."""
 
-    pieces: tuple[Piece, ...]
-    apart: frozenset[int]
-    """Numbers of the atoms that punctuation separates from the one before."""
+    runs: tuple[Run, ...]
+    breaks: frozenset[int]
+    """Numbers of the atoms with punctuation before them: no phrase continues there."""
 
     @property
     def tokens(self) -> Iterator[Token]:
-        return chain.from_iterable(piece.tokens for piece in self.pieces)
+        return chain.from_iterable(run.tokens for run in self.runs)
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
-        return tuple(chain.from_iterable(piece.atoms for piece in self.pieces))
+        return tuple(chain.from_iterable(run.atoms for run in self.runs))
 
     # The same as columns: for many texts, creating thousands of objects one by one costs too much.
 
     @property
     def terms(self) -> Iterator[str]:
-        return chain.from_iterable([piece.parts.terms for piece in self.pieces])
+        return chain.from_iterable([run.analysis.terms for run in self.runs])
 
     @property
     def words(self) -> tuple[str, ...]:
         """The texts of the atoms."""
-        return tuple(chain.from_iterable([piece.parts.words for piece in self.pieces]))
+        return tuple(chain.from_iterable([run.analysis.words for run in self.runs]))
 
     @property
     def stems(self) -> tuple[str, ...]:
-        return tuple(chain.from_iterable([piece.parts.stems for piece in self.pieces]))
+        return tuple(chain.from_iterable([run.analysis.stems for run in self.runs]))
 
     @property
     def spans(self) -> list[tuple[int, int]]:
         return [
             (starts[at + start], ends[at + end - 1])
-            for parts, at, starts, ends in self.pieces
-            for start, end in parts.spans
+            for analysis, at, starts, ends in self.runs
+            for start, end in analysis.spans
         ]
 
 

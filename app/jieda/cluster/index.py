@@ -208,7 +208,7 @@ class ClusterIndex(EmbeddedIndex):
         holding = self.holding_all(wanted.required)
         dropped = bool(wanted.required) and not holding.any()
         phrases = [] if dropped else [phrase_query(phrase) for phrase in wanted.required]
-        among = [*self._admitted_queries(wanted.within), *phrases]
+        among = [*self._admitted_queries(wanted.admitted), *phrases]
         filters = [*filter_queries(wanted.filters), *among]
         searches = self._window_searches(wanted, size, filters)
         answers = [answer["hits"]["hits"] for answer in self.search(searches)]
@@ -228,32 +228,32 @@ class ClusterIndex(EmbeddedIndex):
         queries += [ranked_query(words, [must, *filters], least=0) for must in musts]
         return [search_body(query, size) for query in queries]
 
-    def _admitted_queries(self, within: AdmittedDocuments | None) -> list[Body]:
-        """Return a filter for the documents of `within`: by their ids, or by those of all others if that is shorter."""
-        if within is None:
+    def _admitted_queries(self, admitted: AdmittedDocuments | None) -> list[Body]:
+        """Return a filter for the documents of `admitted`: by their ids, or by those of all others if that is shorter."""
+        if admitted is None:
             return []
         inside, outside = (
             {"terms": {"id": [self.collection.ids[number] for number in np.flatnonzero(mask).tolist()]}}
-            for mask in (within.mask, ~within.mask)
+            for mask in (admitted.mask, ~admitted.mask)
         )
-        if 2 * int(within.mask.sum()) <= len(within.mask):
+        if 2 * int(admitted.mask.sum()) <= len(admitted.mask):
             return [inside]
         return [{"bool": {"must_not": [outside]}}]
 
     def _latest(self, wanted: Lookup, size: int, holding: Mask) -> Numbers:
         """Return the latest documents of `holding` if the query has only operators, which list them."""
-        if wanted.within is None or not wanted.within.listed:
+        if wanted.admitted is None or not wanted.admitted.listed:
             return np.zeros(0, np.intp)
         passing = self.facets.passing(wanted.filters)
-        mask = wanted.within.mask & holding
+        mask = wanted.admitted.mask & holding
         numbers = np.flatnonzero(mask if passing is None else mask & passing)
-        return numbers[np.argsort(-wanted.within.recency[numbers], kind="stable")][:size]
+        return numbers[np.argsort(-wanted.admitted.recency[numbers], kind="stable")][:size]
 
     def candidates(self, wanted: Lookup, numbers: Numbers, pools: Mapping[Variants, Pool]) -> Candidates:
         """Return what the local segments have of the documents of a window."""
         phrase, written = self._phrase(wanted.phrase, wanted.separators)
         inside, keyed = np.isin(phrase, numbers), [self._keyed(keys) for keys in wanted.keys]
-        listed = wanted.within is not None and wanted.within.listed
+        listed = wanted.admitted is not None and wanted.admitted.listed
         return Candidates(
             size=len(numbers),
             total=len(self.collection),
@@ -266,7 +266,7 @@ class ClusterIndex(EmbeddedIndex):
             ),
             spelled=written[inside],
             exact_outside=bool(len(keyed[0]) or (wanted.separators and len(phrase))),
-            recency=wanted.within.recency[numbers] if wanted.within and listed else None,
+            recency=wanted.admitted.recency[numbers] if wanted.admitted and listed else None,
         )
 
     def pool_among(self, variants: tuple[str, ...], numbers: Numbers) -> Pool:

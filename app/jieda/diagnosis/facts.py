@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.analysis.token import Atom, Piece, RunKind, Token, TokenKind
+from jieda.analysis.token import Atom, Run, RunKind, Token, TokenKind
 from jieda.analysis.words import is_function_word
 from jieda.diagnosis.signatures import SignatureIndex
 from jieda.entry import Entry, Signature
@@ -45,23 +45,23 @@ class WordReader:
                 concepts.setdefault(place, set()).add(TokenKind.CONCEPT.term(str(mention.group)))
         words: dict[Word, None] = {}
         place = 0
-        for piece in analysis.pieces:
-            for atom, word in _words(piece):
+        for run in analysis.runs:
+            for atom, word in _words(run):
                 if not _is_noise(atom, word):
                     words[frozenset({TokenKind.TERM.term(word), *concepts.get(place, ())})] = None
                 place += 1
-            words.update((frozenset({token.term}), None) for token in _compound_name(piece))
+            words.update((frozenset({token.term}), None) for token in _compound_name(run))
         return tuple(words)
 
     def spelled(self, text: str) -> Mapping[str, str]:
         """Map each word of `text` to its spelling there, `memori` to `memory`; parts of names are left out."""
         found: dict[str, str] = {}
-        for piece in self._analyzer.analyze(text).pieces:
-            if name := _compound_name(piece):
+        for run in self._analyzer.analyze(text).runs:
+            if name := _compound_name(run):
                 found.setdefault(name[0].text, text[name[0].start : name[0].end])
                 continue
-            around = {token.text: text[token.start : token.end] for token in piece.of_kind(TokenKind.TERM)}
-            for atom, word in _words(piece):
+            around = {token.text: text[token.start : token.end] for token in run.of_kind(TokenKind.TERM)}
+            for atom, word in _words(run):
                 if not _is_noise(atom, word):
                     found.setdefault(word, around.get(word, text[atom.start : atom.end]))
         return found
@@ -71,22 +71,20 @@ def _is_noise(atom: Atom, word: str) -> bool:
     return is_function_word(word) or is_function_word(atom.text) or word.isdecimal()
 
 
-def _compound_name(piece: Piece) -> Sequence[Token]:
-    """Return the token of an identifier that has several parts; nothing for any other piece."""
-    return piece.of_kind(TokenKind.TERM)[:1] if piece.kind is RunKind.CODE and len(piece.atoms) > 1 else ()
+def _compound_name(run: Run) -> Sequence[Token]:
+    """Return the token of an identifier that has several parts; nothing for any other run."""
+    return run.of_kind(TokenKind.TERM)[:1] if run.kind is RunKind.CODE and len(run.atoms) > 1 else ()
 
 
-def _words(piece: Piece) -> Iterator[tuple[Atom, str]]:
+def _words(run: Run) -> Iterator[tuple[Atom, str]]:
     """Yield each atom with the word it counts as: the dictionary word around a Han character, else the stem."""
-    if piece.kind is not RunKind.HAN:
-        yield from ((atom, atom.stem) for atom in piece.atoms)
+    if run.kind is not RunKind.HAN:
+        yield from ((atom, atom.stem) for atom in run.atoms)
         return
     around = {
-        place: token.text
-        for token in piece.of_kind(TokenKind.TERM)
-        for place in range(token.start, token.end)
+        place: token.text for token in run.of_kind(TokenKind.TERM) for place in range(token.start, token.end)
     }
-    yield from ((atom, around.get(atom.start, atom.text)) for atom in piece.atoms)
+    yield from ((atom, around.get(atom.start, atom.text)) for atom in run.atoms)
 
 
 Array = NDArray[Any]

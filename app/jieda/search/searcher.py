@@ -114,7 +114,7 @@ class Searcher:
         typed = self._language.read(request.text) if self._language else None
         typed = typed or TypedQuery(request.text)
         parsed = self._parser.parse(
-            typed.free, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
+            typed.text, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
         )
         named = parsed.query.frameworks
         chosen = request.filters.framework or named or request.frameworks
@@ -122,7 +122,7 @@ class Searcher:
         decided = request.filters.framework or (named and any(map(self._lexicon.has_key, parsed.query.keys)))
         parsed = replace(parsed, query=replace(parsed.query, frameworks=() if decided else chosen))
         meaning = self._embed(parsed.query)
-        ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning, typed.within)
+        ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning, typed.admitted)
         (total,) = ranking.totals((request.filters,))
         corrected = [parsed.corrected] if parsed.corrected and total else []
         weak = not request.unfinished and ranking.is_weak()
@@ -131,7 +131,7 @@ class Searcher:
         if weak and corrected and not self.waits:
             weak = self._ranker.rank(self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
         elif weak and not self.waits:
-            parts = _parts(typed.free) if parsed.query.prose > MOSTLY_PROSE else ()
+            parts = _parts(typed.text) if parsed.query.prose > MOSTLY_PROSE else ()
             weak = not any(self._is_found_by(each, request.filters, ranking.ranked[:1]) for each in parts)
         return SearchAnswer(
             query=request.text,
@@ -177,10 +177,10 @@ class Searcher:
 
     def has_word(self, word: str) -> bool:
         """Whether some entry has a case-folded word, in any inflection, or an identifier as it is written."""
-        pieces = self.analyzer.analyze(word).pieces
-        tokens = (token for piece in pieces for token in piece.tokens if token.end - token.start == len(word))
+        runs = self.analyzer.analyze(word).runs
+        tokens = (token for run in runs for token in run.tokens if token.end - token.start == len(word))
         kinds = (TokenKind.EXACT, TokenKind.TERM, TokenKind.GRAM)
-        return len(pieces) == 1 and any(
+        return len(runs) == 1 and any(
             token.kind in kinds and self._lexicon.doc_frequency(token.term) for token in tokens
         )
 
@@ -219,7 +219,7 @@ class Searcher:
         if self.embedder is None or query.prose <= 0:
             return None
         try:
-            vector: Vector = self.embedder.embed([query.text_to_embed], asked=True)[0]
+            vector: Vector = self.embedder.embed([query.text_to_embed], as_query=True)[0]
         except NotEmbedded:
             return None
         return vector
@@ -254,7 +254,7 @@ class Searcher:
             for number, alternative in enumerate(clause.alternatives):
                 for term in alternative.terms:
                     weight = alternative.weight * term.weight
-                    if weight < NOT_MARKED_BELOW or term.lacking in languages:
+                    if weight < NOT_MARKED_BELOW or term.only_without in languages:
                         continue
                     for variant in term.variants:
                         if number and self._is_chance_pair(variant):
@@ -270,9 +270,9 @@ class Searcher:
     def _suggestions(
         self, request: SearchRequest, typed: TypedQuery, ranking: Ranking, *, found: bool
     ) -> Iterator[Suggestion]:
-        for query in typed.nearest if not request.unfinished else ():
+        for query in typed.suggestions if not request.unfinished else ():
             yield Suggestion(SuggestionType.SPELLING, query=query)
-        if request.verbatim and (corrected := self._parser.parse(typed.free, request.filters).corrected):
+        if request.verbatim and (corrected := self._parser.parse(typed.text, request.filters).corrected):
             yield Suggestion(SuggestionType.SPELLING, query=corrected)
         if found:
             return

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jieda.analysis.pipeline import Glossary
-from jieda.analysis.token import Piece
+from jieda.analysis.token import Run
 from jieda.byte_cache import ByteCache, cache_short
 from jieda.entry import Edition, Language, Section
 from jieda.han import EAST_ASIAN
@@ -49,7 +49,7 @@ class MarkedTerms:
         return cls(tuple(weights.values()), _digests(weights))
 
 
-class Places:
+class TermPlaces:
     """The places of all terms of an edition."""
 
     def __init__(self, data: bytes) -> None:
@@ -77,7 +77,7 @@ class Places:
 
 
 def pack_places(terms: Iterable[str], rows: NDArray[np.integer]) -> bytes:
-    """Return the bytes that `Places` reads: `rows` has line, start and length of each occurrence of `terms`, shape
+    """Return the bytes that `TermPlaces` reads: `rows` has line, start and length of each occurrence of `terms`, shape
     (occurrences, 3), in the order of the text."""
     digests = _digests(terms)
     order = np.argsort(digests, kind="stable")
@@ -124,7 +124,7 @@ class Concordance:
     """The lines of an edition, title first, and the places of every index term in them."""
 
     lines: tuple[EditionLine, ...]
-    places: Places
+    places: TermPlaces
 
     def surface(self, term: str) -> str:
         """Return the text of the first occurrence of an index term; empty if it doesn't occur."""
@@ -152,42 +152,38 @@ def lines_of_section(section: Section) -> Iterator[EditionLine]:
 
 
 def places_of(lines: Sequence[EditionLine], glossary: Glossary) -> bytes:
-    """Return the places of index terms in some lines as bytes that `Places` reads."""
+    """Return the places of index terms in some lines as bytes that `TermPlaces` reads."""
     glossed = [glossary.read(line.text) for line in lines]
-    pieces = [piece for one in glossed for piece in one.analysis.pieces]
-    counts = [len(piece.parts.terms) for piece in pieces]
-    numbers = np.repeat(np.arange(len(lines)), [len(one.analysis.pieces) for one in glossed])
-    starts, ends = _spans(pieces, counts)
+    runs = [run for one in glossed for run in one.analysis.runs]
+    counts = [len(run.analysis.terms) for run in runs]
+    numbers = np.repeat(np.arange(len(lines)), [len(one.analysis.runs) for one in glossed])
+    starts, ends = _spans(runs, counts)
     rows = np.column_stack((np.repeat(numbers, counts), starts, ends - starts))
     concepts = [(number, token) for number, one in enumerate(glossed) for token in one.concepts]
     more = [(number, token.start, token.end - token.start) for number, token in concepts]
-    terms = [piece.parts.terms for piece in pieces]
+    terms = [run.analysis.terms for run in runs]
     return pack_places(
         chain(chain.from_iterable(terms), (token.term for _, token in concepts)),
         np.concatenate((rows, np.array(more, np.intp).reshape(-1, 3))),
     )
 
 
-def _spans(pieces: Sequence[Piece], counts: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return starts and ends of the tokens of some pieces in their texts; `counts`: number of tokens of each piece."""
-    offsets = np.fromiter(chain.from_iterable([piece.parts.offsets for piece in pieces]), np.intp).reshape(
-        -1, 2
-    )
-    starts, ends = (
-        offsets + np.repeat(np.array([piece.start for piece in pieces], np.intp), counts)[:, None]
-    ).T
+def _spans(runs: Sequence[Run], counts: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return starts and ends of the tokens of some runs in their texts; `counts`: number of tokens of each run."""
+    offsets = np.fromiter(chain.from_iterable([run.analysis.offsets for run in runs]), np.intp).reshape(-1, 2)
+    starts, ends = (offsets + np.repeat(np.array([run.start for run in runs], np.intp), counts)[:, None]).T
     at = 0
-    for piece, count in zip(pieces, counts, strict=True):
+    for run, count in zip(runs, counts, strict=True):
         # If folding kept all lengths, which is nearly always, offsets in the folded text are those in the original.
-        if not isinstance(piece.starts, range):
+        if not isinstance(run.starts, range):
             own = slice(at, at + count)
-            starts[own] = np.array(piece.starts)[starts[own]]
-            ends[own] = np.array(piece.ends)[ends[own] - 1]
+            starts[own] = np.array(run.starts)[starts[own]]
+            ends[own] = np.array(run.ends)[ends[own] - 1]
         at += count
     return starts, ends
 
 
-ReadPlaces = Callable[[str, Language], Places | None]
+ReadPlaces = Callable[[str, Language], TermPlaces | None]
 """Returns the stored places of an edition by entry id and language, if there are any."""
 
 
@@ -203,7 +199,7 @@ class Concordances:
         def make() -> Concordance:
             lines = lines_of(edition)
             stored = self._read(entry_id, edition.lang) if self._read else None
-            return Concordance(lines, stored or Places(places_of(lines, self._glossary)))
+            return Concordance(lines, stored or TermPlaces(places_of(lines, self._glossary)))
 
         return self._kept.get((entry_id, edition.lang), make)
 

@@ -28,7 +28,7 @@ from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, embedder
 from jieda.search.searcher import Searcher
-from jieda.search.snippet import Places
+from jieda.search.snippet import TermPlaces
 from jieda.search.translation import Dictionary, open_dictionary
 from jieda.search.whoosh.language import QueryLanguage
 from jieda.settings import Settings
@@ -270,12 +270,12 @@ def _changes(facts: FactStore, row: EntryRow, lang: Language) -> tuple[Change, .
     return from_json(value, tuple[Change, ...]) if value else ()
 
 
-def _places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:
+def _places(facts: FactStore, row: EntryRow, lang: Language) -> TermPlaces | None:
     """Return the places of terms in an edition; None if the fact is missing. Raises FactsUnreadable,
     RecordUnreadable."""
     value = facts.get(row.places[lang])
     try:
-        return None if value is None else Places(value)
+        return None if value is None else TermPlaces(value)
     except ValueError as error:
         raise RecordUnreadable(str(error)) from error
 

@@ -36,8 +36,7 @@ from jieda.taxonomy import FACETS, HOLDS, Filters
 
 class Collection:
     """The live documents of segments. `numbers[i][n]` is the number here of document n of segment i, or −1 if that is
-    deleted; ascending within a segment. `gains` is the tf~ of one occurrence of a term, a zone's weight over its
-    `Weighting.norms`: document by document, zone by zone, shape (documents · zones,)."""
+    deleted; ascending within a segment."""
 
     def __init__(self, segments: Sequence[Segment], manifest: IndexManifest) -> None:
         """Raises IndexUnreadable if the deletions are not of these segments, or an id is live twice."""
@@ -82,15 +81,18 @@ class Collection:
         return here
 
     @cached_property
-    def gains(self) -> Scores:
-        """Computed on first use: not needed where a cluster selects what is ranked, and the largest array here."""
+    def occurrence_weights(self) -> Scores:
+        """The tf~ of one occurrence of a term in each zone of each document: the zone's weight over its norm
+        (`Weighting.norms`), shape (documents · zones,).
+
+        Computed on first use: the largest array here, and a cluster needs it for its candidates alone."""
         lengths = np.zeros((len(ZONES), len(self)))
         for numbers, segment in zip(self.numbers, self.segments, strict=True):
             live = numbers >= 0
             lengths[:, numbers[live]] = segment.lengths[:, live]
         weights = np.array([WEIGHTING.zones[zone].weight for zone in ZONES])
-        gains: Scores = weights / WEIGHTING.norms(lengths.T)
-        return gains.reshape(-1)
+        occurrence: Scores = weights / WEIGHTING.norms(lengths.T)
+        return occurrence.reshape(-1)
 
 
 NO_SLOTS = np.zeros(0, dtype=np.int64)

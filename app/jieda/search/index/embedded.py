@@ -138,8 +138,8 @@ def _piece(collection: Collection, place: int, term: str, among: Array | None) -
     if len(documents) and documents.min() < 0:
         live = documents >= 0
         documents, zones, frequencies = documents[live], zones[live], frequencies[live]
-    gains = collection.gains.take(documents.astype(np.intp) * len(ZONES) + zones)
-    return PoolRows(documents, zones, gains * frequencies)
+    weights = collection.occurrence_weights.take(documents.astype(np.intp) * len(ZONES) + zones)
+    return PoolRows(documents, zones, weights * frequencies)
 
 
 def _within(column: Array, rows: slice, documents: Array) -> Array:
@@ -169,8 +169,8 @@ class EmbeddedResult:
         self.phrases_dropped = bool(wanted.required) and not admitted.any()
         if self.phrases_dropped:
             admitted = np.ones(candidates.size, np.bool_)
-        if wanted.within:
-            admitted &= wanted.within.mask
+        if wanted.admitted:
+            admitted &= wanted.admitted.mask
         self._answering: Mask = self._scores.answering & admitted
         near: Mask = self._scores.near & admitted
         passing = self._facets.passing(wanted.filters)
@@ -279,11 +279,11 @@ class EmbeddedIndex:
             phrase=phrase,
             neighbors=tuple(of_phrase(held, len(held)) for held in map(self.holders_of, wanted.neighbors)),
             spelled=written,
-            recency=wanted.within.recency if wanted.within and wanted.within.listed else None,
+            recency=wanted.admitted.recency if wanted.admitted and wanted.admitted.listed else None,
             similarity=None
             if wanted.query_vector is None
             else partial(self.vectors.similarity, wanted.query_vector),
-            lacking=self._lacking,
+            without_edition=self._lacking,
         )
         return EmbeddedResult(self, wanted, pools, candidates)
 

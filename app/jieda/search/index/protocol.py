@@ -84,7 +84,7 @@ class Candidates:
     """Given if `Lookup.query_vector` is."""
     recency: Scores | None = None
     """Given if `Lookup.within` lists documents: all of them answer, and recency ranks them where words do not."""
-    lacking: Mapping[Language, Mask] = field(default_factory=dict)
+    without_edition: Mapping[Language, Mask] = field(default_factory=dict)
     """The candidates without an edition in a language; empty if the index does not know."""
 
 
@@ -150,7 +150,7 @@ class Lookup:
     """Most near misses to return."""
     query_vector: Vector | None = None
     """The embedded query; None where words alone decide."""
-    within: AdmittedDocuments | None = None
+    admitted: AdmittedDocuments | None = None
     """None if all documents may answer."""
 
 

@@ -41,9 +41,9 @@ class Embedder(Protocol):
     def is_reference(self) -> bool:
         """Whether weights and thresholds were chosen with its vectors; cosines of other ones are calibrated."""
 
-    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
-        """Return a vector for each text; `asked`: they are queries, not passages. The first call may take seconds. May
-        raise any exception."""
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:
+        """Return a vector for each text; `as_query`: they are queries, not passages. The first call may take seconds.
+        May raise any exception."""
 
 
 class NotEmbedded(JiedaError):
@@ -68,12 +68,12 @@ class GuardedEmbedder:
         self._embedder = embedder
         self._rest, self._asleep_until = 0.0, 0.0
 
-    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:
         """Return a vector for each text. Raises NotEmbedded."""
         if time.monotonic() < self._asleep_until:
             raise NotEmbedded(self.failure)
         try:
-            vectors = _checked(self._embedder.embed(texts, asked=asked), len(texts))
+            vectors = _checked(self._embedder.embed(texts, as_query=as_query), len(texts))
         except Exception as error:  # a foreign encoder may raise anything; search by words still works
             self._pause(error)
             raise NotEmbedded(self.failure) from error
@@ -83,7 +83,7 @@ class GuardedEmbedder:
     def open(self) -> None:
         """Load the embedder in advance; a failure is logged."""
         with contextlib.suppress(NotEmbedded):
-            self.embed(["."], asked=True)
+            self.embed(["."], as_query=True)
 
     def _pause(self, error: Exception) -> None:
         if not self.failure:
@@ -124,7 +124,7 @@ class _Broken:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002 - nothing is
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:  # noqa: ARG002 - nothing is
         raise self._error
 
 

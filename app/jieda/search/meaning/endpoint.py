@@ -40,11 +40,11 @@ class EndpointEmbedder:
         model = settings.embeddings_model or settings.embeddings_url
         self.name = f"{model} {settings.embeddings_passage}"
 
-    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:
         """Return a vector of length 1 for each text. Raises NotEmbedded."""
         settings = self._settings
-        prefix = settings.embeddings_query if asked else settings.embeddings_passage
-        timeout = settings.embeddings_timeout * (1 if asked else FOR_PASSAGES)
+        prefix = settings.embeddings_query if as_query else settings.embeddings_passage
+        timeout = settings.embeddings_timeout * (1 if as_query else FOR_PASSAGES)
         sent = [f"{prefix} {text[:LONGEST]}" if prefix else text[:LONGEST] for text in texts]
         size = settings.embeddings_batch
         return np.concatenate(

@@ -250,7 +250,7 @@ class SentenceEncoder:
         self._threads = ThreadpoolController()
         self.name = f"universal-sentence-encoder {version(PACKAGE)}"
 
-    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002 - all are alike
+    def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:  # noqa: ARG002 - all are alike
         """Return a vector for each text. Raises JiedaError if the package is damaged, OSError."""
         # With several threads BLAS waits for itself: on a busy machine a query took 190 ms instead of 2. Not for
         # longer than this, because the process may be the user's own program, which computes with all of them.

@@ -53,7 +53,7 @@ class QueryTranslator:
         for number, (word, terms) in enumerate(zip(words, found, strict=True)):
             if terms:
                 literal = word.alternatives[0].terms[0].variants
-                term = WeightedTerm(terms, word.text, lacking=_language(word), beside=literal)
+                term = WeightedTerm(terms, word.text, only_without=_language(word), also_counted=literal)
                 yield Substitute(number, number, term, weight, cover, MatchKind.TRANSLATION)
 
     def _longest(self, words: Sequence[QueryWord], first: int) -> tuple[int, Terms]:
@@ -150,7 +150,10 @@ class SimilarWords:
             if terms:
                 lacking = None if lang is _language(word) else lang.other
                 term = WeightedTerm(
-                    terms, word.text, lacking=lacking, beside=word.alternatives[0].terms[0].variants
+                    terms,
+                    word.text,
+                    only_without=lacking,
+                    also_counted=word.alternatives[0].terms[0].variants,
                 )
                 yield Substitute(number, number, term, *SIMILAR, MatchKind.SIMILAR)
 
@@ -162,7 +165,7 @@ class SimilarWords:
         """Embed the words that the index lacks: one by one takes four times as long. Raises NotEmbedded."""
         known = self._embedded if len(self._embedded) < KEPT else {}
         if new := [word for word in words if word not in known and self._vectors.row(word) is None]:
-            self._embedded = known | dict(zip(new, self._embedder.embed(new, asked=True), strict=True))
+            self._embedded = known | dict(zip(new, self._embedder.embed(new, as_query=True), strict=True))
 
     def _find(self, word: str, lang: Language) -> Terms:
         """Return the index terms of the SIMILAR_WORDS nearest words of a language, inflections counted once. Raises
@@ -171,7 +174,7 @@ class SimilarWords:
         if vector is None:
             vector = self._embedded.get(word)
         if vector is None:  # another thread has emptied the cache
-            vector = self._embedder.embed([word], asked=True)[0]
+            vector = self._embedder.embed([word], as_query=True)[0]
         own, found = _stem(self._terms(word)), dict[str, Terms]()
         for near in self._vectors.near(vector, lang, SIMILAR_FROM):
             terms = self._terms(near)

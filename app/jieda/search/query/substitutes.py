@@ -14,7 +14,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind, canonical, text_of
+from jieda.analysis.token import Analysis, Run, RunKind, Token, TokenKind, canonical, text_of
 from jieda.analysis.words import homophones, is_function_word
 from jieda.han import is_han
 from jieda.search.index.protocol import Lexicon
@@ -77,13 +77,13 @@ class Speller:
 
     def _suspects(self, analysis: Analysis) -> Iterator[tuple[RunKind, str, int, int]]:
         """Yield kind, text and span of each word that occurs nowhere."""
-        for piece in analysis.pieces:
-            if piece.kind is RunKind.HAN:
-                yield from self._han_suspects(piece)
+        for run in analysis.runs:
+            if run.kind is RunKind.HAN:
+                yield from self._han_suspects(run)
                 continue
-            exact, whole = piece.tokens[0], next(iter(piece.of_kind(TokenKind.TERM)), None)
+            exact, whole = run.tokens[0], next(iter(run.of_kind(TokenKind.TERM)), None)
             if self._misspelled(exact, whole):
-                yield piece.kind, exact.text, exact.start, exact.end
+                yield run.kind, exact.text, exact.start, exact.end
 
     def completions(self, typed: str) -> Sequence[str]:
         """Return indexed words and identifiers that start with `typed`, shortest first."""
@@ -121,7 +121,7 @@ class Speller:
         )
         return ranked[0][-1] if ranked else ""
 
-    def _han_suspects(self, run: Piece) -> Iterator[tuple[RunKind, str, int, int]]:
+    def _han_suspects(self, run: Run) -> Iterator[tuple[RunKind, str, int, int]]:
         """Yield the pairs of neighbors outside any word of which exactly one occurs anywhere."""
         in_words = {at for word in run.of_kind(TokenKind.TERM) for at in range(word.start, word.end)}
         for left, right in pairwise(run.atoms):
@@ -230,7 +230,7 @@ class Substitutes:
                         if self._doc_frequency_of(rarest) > own
                         else ()
                     )
-                    term = WeightedTerm(variants, label, beside=beside)
+                    term = WeightedTerm(variants, label, also_counted=beside)
                     yield Substitute(first, last, term, *JOINED, MatchKind.IDENTIFIER)
 
     def _terms_of_word(self, text: str) -> tuple[str, ...]:
@@ -263,7 +263,7 @@ class Substitutes:
         self, words: Sequence[QueryWord], analysis: Analysis, *, unfinished: bool
     ) -> Iterator[Substitute]:
         """Yield completions of the last word, if it is `unfinished` or occurs nowhere as it is."""
-        typed = analysis.pieces[-1].tokens[0].text if analysis.pieces else ""
+        typed = analysis.runs[-1].tokens[0].text if analysis.runs else ""
         if len(typed) < SHORTEST_COMPLETED or is_han(typed):
             return
         # A word that is repeated stands at its first place.

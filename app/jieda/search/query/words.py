@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 
-from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind
+from jieda.analysis.token import Analysis, Run, RunKind, Token, TokenKind
 from jieda.analysis.words import is_function_word
 from jieda.entry import Language
 from jieda.han import has_han
@@ -29,7 +29,7 @@ class MatchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WeightedTerm:
-    """A word of a query: any of `variants` (index terms) matches it; scoring pools them as one term.
+    """A word of a query, which any of `variants` (index terms) matches; they are scored as one term.
 
     `label` is the word as typed, or its substitute (a glossary word, a correction).
     """
@@ -37,11 +37,11 @@ class WeightedTerm:
     variants: tuple[str, ...]
     label: str
     weight: float = 1.0
-    lacking: Language | None = None
-    """Matches only in documents that have no edition in this language."""
-    beside: tuple[str, ...] = ()
-    """Variants of a word that was typed; their documents count towards the idf of this one as well, because a
-    translation is not rarer than what it translates, nor an identifier than the rarest word that it is spelled with."""
+    only_without: Language | None = None
+    """If given, it matches only documents without an edition in this language."""
+    also_counted: tuple[str, ...] = ()
+    """Variants of a word that was typed: the idf counts the documents with these as well, because a translation is not
+    rarer than what it translates, nor an identifier than the rarest word that it is spelled with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Alternative:
 
 
 class ClauseKind(StrEnum):
-    """What a clause consists of, and thus what it means if no entry has it."""
+    """What a clause consists of, which decides what it means if no entry has it."""
 
-    SERVING = "serving"
+    FUNCTION = "serving"
     """Function words, and names of frameworks."""
     NUMBER = "number"
     CODE = "code"
@@ -120,15 +120,14 @@ class Query:
     phrase: tuple[str, ...] = ()
     required: tuple[tuple[str, ...], ...] = ()
     exact_first: bool = False
-    """Whether the query is one word or code: documents that hold it word for word come first."""
+    """Whether documents that contain the query word for word come first: it is one word, or code."""
     spelling: Spelling = field(default_factory=Spelling)
     filters: Filters = field(default_factory=Filters)
     frameworks: tuple[str, ...] = ()
     """Frameworks asked about: their fitting entries come before all others."""
     text_to_embed: str = ""
-    """The text to embed."""
     prose: float = 0.0
-    """Weight of the query's meaning, from 0 to 1: code means only itself."""
+    """Weight of the similarity of vectors, from 0 to 1: code means only itself."""
 
 
 MOST_ORDERED = 48
@@ -165,13 +164,13 @@ def words_of(analysis: Analysis, text: str) -> list[QueryWord]:
     first: dict[tuple[Alternative, ...], QueryWord] = {}
     usual = weights.NUMBER_WEIGHT if _has_code(analysis) else 1.0
     end = 0
-    for piece in analysis.pieces:
+    for run in analysis.runs:
         number_weight = usual
-        if atoms := piece.atoms:  # marks alone, such as `_`, have none
+        if atoms := run.atoms:  # marks alone, such as `_`, have none
             if end and ASSIGNED.fullmatch(text, end, atoms[0].start):
                 number_weight = weights.VALUE_WEIGHT
             end = atoms[-1].end
-        for word in _words(piece, number_weight):
+        for word in _words(run, number_weight):
             first.setdefault(word.alternatives, word)
     return list(first.values())
 
@@ -201,20 +200,18 @@ def _weight(word: QueryWord) -> float:
 
 def _has_code(analysis: Analysis) -> bool:
     """Whether the query has code other than numbers."""
-    return any(
-        piece.kind is RunKind.CODE and not NUMBER.fullmatch(piece.tokens[0].text) for piece in analysis.pieces
-    )
+    return any(run.kind is RunKind.CODE and not NUMBER.fullmatch(run.tokens[0].text) for run in analysis.runs)
 
 
-def _words(piece: Piece, number_weight: float) -> Sequence[QueryWord]:
-    if piece.kind is RunKind.HAN:
-        return sorted(_han_words(piece), key=lambda word: word.start)
-    parts = piece.of_kind(TokenKind.PART)
-    return [_code_word(piece, parts, number_weight) if parts else _plain_word(piece)]
+def _words(run: Run, number_weight: float) -> Sequence[QueryWord]:
+    if run.kind is RunKind.HAN:
+        return sorted(_han_words(run), key=lambda word: word.start)
+    parts = run.of_kind(TokenKind.PART)
+    return [_code_word(run, parts, number_weight) if parts else _plain_word(run)]
 
 
-def _plain_word(piece: Piece) -> QueryWord:
-    exact, stems = piece.tokens[0], piece.of_kind(TokenKind.TERM)
+def _plain_word(run: Run) -> QueryWord:
+    exact, stems = run.tokens[0], run.of_kind(TokenKind.TERM)
     weight = weights.FUNCTION_WORD_WEIGHT if is_function_word(exact.text) else 1.0
     parts = tuple(TokenKind.PART.term(token.text) for token in stems)
     term = WeightedTerm((exact.term, *(token.term for token in stems), *parts), exact.text, weight)
@@ -222,9 +219,9 @@ def _plain_word(piece: Piece) -> QueryWord:
     return QueryWord(exact.text, exact.start, exact.end, (Alternative((term,)),), stem)
 
 
-def _code_word(piece: Piece, parts: Sequence[Token], number_weight: float) -> QueryWord:
+def _code_word(run: Run, parts: Sequence[Token], number_weight: float) -> QueryWord:
     """Return a piece of code as a word: written whole, or by all its names, or by all its words."""
-    exact = piece.tokens[0]
+    exact = run.tokens[0]
     weight = weights.NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
     if NUMBER.fullmatch(exact.text):
         weight = number_weight
@@ -233,10 +230,10 @@ def _code_word(piece: Piece, parts: Sequence[Token], number_weight: float) -> Qu
     stems = {(part.start, part.end): (part.term,) for part in parts if JOINED_STEMS in part.text}
     names = [
         WeightedTerm((t.term, *stems.get((t.start, t.end), ())), t.text, _part_weight(t, value))
-        for t in piece.of_kind(TokenKind.TERM)
+        for t in run.of_kind(TokenKind.TERM)
     ]
     # The parts of names come before those of words; a version such as `2.0_rc1` is a word with the joint in it.
-    stemmed = zip(parts[-len(piece.parts.words) :], piece.parts.words, strict=True)
+    stemmed = zip(parts[-len(run.analysis.words) :], run.analysis.words, strict=True)
     words = [(part, typed) for part, typed in stemmed if JOINED_STEMS not in part.text]
     whole = WeightedTerm((exact.term, *(names[0].variants if names else ())), exact.text, weight)
     written = weights.HYPHENATED if WORDS_WITH_HYPHENS.fullmatch(exact.text) else weights.WHOLE_CODE
@@ -263,17 +260,17 @@ Grams = Mapping[tuple[int, int], Token]
 """Characters and pairs of characters of a Han run, by span."""
 
 
-def _han_words(piece: Piece) -> Iterator[QueryWord]:
+def _han_words(run: Run) -> Iterator[QueryWord]:
     """Yield the dictionary words, the longest where they overlap, then the characters left over."""
-    grams = {(token.start, token.end): token for token in piece.of_kind(TokenKind.GRAM)}
-    words = piece.of_kind(TokenKind.TERM)
+    grams = {(token.start, token.end): token for token in run.of_kind(TokenKind.GRAM)}
+    words = run.of_kind(TokenKind.TERM)
     covered: set[int] = set()
     for word in sorted(words, key=lambda token: (token.start - token.end, token.start)):
         place = range(word.start, word.end)
         if covered.isdisjoint(place):
             covered.update(place)
             yield _dictionary_word(word, grams)
-    left_over = [grams[atom.start, atom.end] for atom in piece.atoms if atom.start not in covered]
+    left_over = [grams[atom.start, atom.end] for atom in run.atoms if atom.start not in covered]
     yield from _loose_words(left_over, grams)
 
 
@@ -293,19 +290,24 @@ def _bigrams(start: int, end: int, grams: Grams) -> list[Token]:
 
 def _loose_words(characters: Sequence[Token], grams: Grams) -> Iterator[QueryWord]:
     """Yield the characters that belong to no word: neighbors together, function words by themselves."""
-    runs: list[list[Token]] = []
+    groups: list[list[Token]] = []
     for character in characters:
         serves = is_function_word(character.text)
-        if serves or not runs or runs[-1][-1].end != character.start or is_function_word(runs[-1][-1].text):
-            runs.append([])
-        runs[-1].append(character)
-    for run in runs:
-        text = "".join(token.text for token in run)
-        pairs = _bigrams(run[0].start, run[-1].end, grams)
-        serving = weights.FUNCTION_WORD_WEIGHT if is_function_word(run[0].text) else 1.0
+        if (
+            serves
+            or not groups
+            or groups[-1][-1].end != character.start
+            or is_function_word(groups[-1][-1].text)
+        ):
+            groups.append([])
+        groups[-1].append(character)
+    for group in groups:
+        text = "".join(token.text for token in group)
+        pairs = _bigrams(group[0].start, group[-1].end, grams)
+        serving = weights.FUNCTION_WORD_WEIGHT if is_function_word(group[0].text) else 1.0
         terms = _weight_all(pairs, weights.LOOSE_BIGRAM_WEIGHT, text)
-        terms = terms or _weight_all(run, serving * weights.LONE_CHARACTER_WEIGHT)
-        yield QueryWord(text, run[0].start, run[-1].end, (Alternative(terms),))
+        terms = terms or _weight_all(group, serving * weights.LONE_CHARACTER_WEIGHT)
+        yield QueryWord(text, group[0].start, group[-1].end, (Alternative(terms),))
 
 
 def _weight_all(tokens: Sequence[Token], weight: float, label: str = "") -> tuple[WeightedTerm, ...]:
@@ -315,8 +317,8 @@ def _weight_all(tokens: Sequence[Token], weight: float, label: str = "") -> tupl
 def prose_of(analysis: Analysis, is_word: Callable[[str], bool]) -> float:
     """Return 1 − CODE_OVER_PROSE · (share of the query's atoms in code), at least 0; also 0 if no part of the query is
     Han or a word of a general dictionary (`is_word`): random keystrokes have no meaning."""
-    code = sum(len(piece.atoms) for piece in analysis.pieces if piece.of_kind(TokenKind.PART))
-    says = any(piece.kind is RunKind.HAN or is_word(piece.tokens[0].text) for piece in analysis.pieces)
+    code = sum(len(run.atoms) for run in analysis.runs if run.of_kind(TokenKind.PART))
+    says = any(run.kind is RunKind.HAN or is_word(run.tokens[0].text) for run in analysis.runs)
     return max(0.0, 1 - weights.CODE_OVER_PROSE * code / len(analysis.atoms)) if says else 0.0
 
 
@@ -357,7 +359,7 @@ def _is_unit(words: Sequence[QueryWord], before: QueryWord) -> bool:
 def _kind(words: Sequence[QueryWord], is_word: Callable[[str], bool]) -> ClauseKind:
     literal = [word.alternatives[0] for word in words]
     if all(term.weight <= weights.FUNCTION_WORD_WEIGHT for way in literal for term in way.terms):
-        return ClauseKind.SERVING
+        return ClauseKind.FUNCTION
     if all(NUMBER.fullmatch(word.text) for word in words):
         return ClauseKind.NUMBER
     if any(way.source is MatchKind.IDENTIFIER for way in literal):

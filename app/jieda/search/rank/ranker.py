@@ -48,7 +48,7 @@ def informative_clauses(clauses: Sequence[Clause]) -> Sequence[Clause]:
     """Return the clauses without function words and, in a query with code, without numbers, which are the part of an
     error message that varies. Return all clauses if none is left."""
     has_code = any(clause.kind is ClauseKind.CODE for clause in clauses)
-    silent = {ClauseKind.SERVING, *([ClauseKind.NUMBER] if has_code else [])}
+    silent = {ClauseKind.FUNCTION, *([ClauseKind.NUMBER] if has_code else [])}
     return [clause for clause in clauses if clause.kind not in silent] or clauses
 
 
@@ -71,7 +71,7 @@ def evidence(
     sure = [clause.without({MatchKind.SIMILAR}) for clause in query.clauses]
     clauses = informative_clauses(weigh_translations(sure, scorer))
     total = sum(map(scorer.importance, clauses)) or 1.0
-    unsaid = candidates.lacking.get(Language.ZH if query.spelling.has_han else Language.EN)
+    unsaid = candidates.without_edition.get(Language.ZH if query.spelling.has_han else Language.EN)
     lacking = float(unsaid.mean()) if unsaid is not None and len(unsaid) else 0.0
     coverage = unknown = foreign = 0.0
     for clause in clauses:
@@ -251,7 +251,7 @@ class Ranker:
         query: Query,
         window: int,
         query_vector: Vector | None = None,
-        within: AdmittedDocuments | None = None,
+        admitted: AdmittedDocuments | None = None,
     ) -> Ranking:
         """Return the best `window` answers among the documents of `within`. `meaning` is the embedded query, if there
         is an embedder. Raises IndexUnreadable if the index is damaged."""
@@ -279,7 +279,7 @@ class Ranker:
             window=max(window, 2),
             near=weights.NEAR_MISSES,
             query_vector=query_vector,
-            within=within,
+            admitted=admitted,
         )
         return Ranking(query, self._index.find(wanted), window)
 

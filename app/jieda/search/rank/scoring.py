@@ -39,7 +39,7 @@ def idf(documents: int, doc_frequency: int) -> float:
 
 def weigh(term: WeightedTerm, documents: int, doc_frequency: Callable[[Variants], int]) -> float:
     """Return the weight of a word times its idf; `doc_frequency` counts the documents with any of its variants."""
-    count = sum(map(doc_frequency, filter(None, (term.variants, term.beside))))
+    count = sum(map(doc_frequency, filter(None, (term.variants, term.also_counted))))
     return term.weight * idf(documents, min(documents, count))
 
 
@@ -54,7 +54,7 @@ class QueryScorer:
 
     def weight(self, term: WeightedTerm) -> float:
         """Return the score of a word per unit of saturation: its weight times its idf."""
-        if not term.beside:
+        if not term.also_counted:
             return term.weight * self._idf[term.variants]
         return weigh(term, self._candidates.total, lambda variants: self._postings[variants].doc_frequency)
 
@@ -65,9 +65,9 @@ class QueryScorer:
     def postings(self, term: WeightedTerm) -> Postings:
         """Return the postings of a word, only in documents where it may stand for the word that was typed."""
         postings = self._postings[term.variants]
-        if term.lacking is None:
+        if term.only_without is None:
             return postings
-        mask = self._candidates.lacking.get(term.lacking)
+        mask = self._candidates.without_edition.get(term.only_without)
         kept = np.zeros(len(postings.documents), np.bool_) if mask is None else mask[postings.documents]
         return Postings(postings.documents[kept], postings.saturation[kept], postings.doc_frequency)
 

@@ -85,13 +85,13 @@ class OperatorPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TypedQuery:
-    """A query with operators. `free` is the text to rank by, `within` the documents admitted, `nearest` the query with
-    existing values in place of an unknown one. Where there is only that, `within` is None."""
+    """A query with operators: the `text` to rank by, the documents that the operators admit, and `suggestions`, the
+    query with existing values in place of an unknown one. With suggestions alone, `admitted` is None."""
 
-    free: str
-    within: AdmittedDocuments | None = None
+    text: str
+    admitted: AdmittedDocuments | None = None
     operators: tuple[QueryOperator, ...] = ()
-    nearest: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
 
 
 class QueryLanguage:
@@ -132,7 +132,7 @@ class QueryLanguage:
         ]
         if not parts or (not words and all(part.excludes for part in parts.values())):
             nearest = tuple(self._suggest_values(text, chunks))
-            return TypedQuery(text, nearest=nearest) if nearest else None
+            return TypedQuery(text, suggestions=nearest) if nearest else None
         return self._evaluate(text, words, sorted(set(parts.values())))
 
     def _evaluate(
@@ -280,7 +280,7 @@ class QueryLanguage:
     def _is_prose(self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]) -> bool:
         """Whether the text beside the operators has no code, and is not all capitals like a message."""
         rest = " ".join(one.group() for number, one in enumerate(chunks) if number not in parts)
-        code = any(piece.kind is RunKind.CODE for piece in self._analyzer.analyze(rest).pieces)
+        code = any(piece.kind is RunKind.CODE for piece in self._analyzer.analyze(rest).runs)
         return not code and not (rest.isupper() and len(chunks) - len(parts) > 1)
 
 

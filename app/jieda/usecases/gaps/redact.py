@@ -231,8 +231,8 @@ class Redactor:
         """Redact a Chinese text; adjacent words that stay form one piece. A single known character stays between known
         words; two in a row may be a name. Of a name, no part stays that is a word by itself."""
         known = [False] * len(run)
-        for piece in self._analyzer.analyze(run).pieces:
-            for token in sorted(piece.of_kind(TokenKind.TERM), key=lambda each: each.end - each.start):
+        for word_run in self._analyzer.analyze(run).runs:
+            for token in sorted(word_run.of_kind(TokenKind.TERM), key=lambda each: each.end - each.start):
                 is_known = self._is_known(token.text, dictionary=dictionary)
                 if is_known or token.text in self._names:
                     known[token.start : token.end] = [is_known] * (token.end - token.start)

@@ -191,9 +191,6 @@ def _between_words(context: PageContext, text: str) -> Iterator[int]:
 def _inside_words(context: PageContext, text: str) -> set[int]:
     analysis = context.served.searcher.analyzer.analyze(text)
     words = (
-        token
-        for piece in analysis.pieces
-        if piece.kind is RunKind.HAN
-        for token in piece.of_kind(TokenKind.TERM)
+        token for run in analysis.runs if run.kind is RunKind.HAN for token in run.of_kind(TokenKind.TERM)
     )
     return {position for word in words for position in range(word.start + 1, word.end)}
