@@ -20,10 +20,10 @@ from typing import Any
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind
 from jieda.content.read.load import Loaded
-from jieda.diagnosis import model, origin, scoring
+from jieda.diagnosis import origin, scoring, signatures, words
 from jieda.diagnosis.answers import Confidence, Diagnosis
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.facts import WordReader
+from jieda.diagnosis.words import WordReader
 from jieda.entry import Entry, Language, Sample
 from jieda.evaluation.figures import DIAGNOSED_KINDS, JudgedQuery, read_judged
 from jieda.log_knowledge import LogKnowledge
@@ -48,7 +48,7 @@ def text_of(entry: Entry) -> str:
     return "\n".join(parts)
 
 
-def words(analyzer: Analyzer, text: str) -> list[str]:
+def words_of(analyzer: Analyzer, text: str) -> list[str]:
     kinds = {TokenKind.TERM, TokenKind.PART}
     tokens = (token.text for token in analyzer.analyze(text).tokens if token.kind in kinds)
     return [re.sub(r"\W+", "_", token) for token in tokens]
@@ -56,7 +56,7 @@ def words(analyzer: Analyzer, text: str) -> list[str]:
 
 def first_of(ask: Ask, analyzer: Analyzer, query: Callable[[JudgedQuery], str]) -> First:
     def first(judged: JudgedQuery) -> str:
-        return next(iter(ask(words(analyzer, query(judged)))), "")
+        return next(iter(ask(words_of(analyzer, query(judged)))), "")
 
     return first
 
@@ -109,15 +109,15 @@ def changed(module: Any, **values: float) -> Iterator[None]:
 
 
 ABLATIONS: Mapping[str, tuple[Any, Mapping[str, float]]] = {
-    "without signatures": (model, {"FOUND": 0.0, "SIGNATURE": 0.0}),
-    "signatures all worth the same": (model, {"FOUND": 2.5, "SIGNATURE": 0.0}),
+    "without signatures": (signatures, {"FOUND": 0.0, "SIGNATURE": 0.0}),
+    "signatures all worth the same": (signatures, {"FOUND": 2.5, "SIGNATURE": 0.0}),
     # Not 0.0: an entry with none of the words counts as minus infinity, and that times zero is no number.
-    "without words": (model, {"WORDS": 1e-12}),
-    "words never count against": (model, {"UNEXPLAINED": 0.0}),
+    "without words": (words, {"WORDS": 1e-12}),
+    "words never count against": (words, {"UNEXPLAINED": 0.0}),
     "without origin": (origin, {"OWN": 0.0, "FOREIGN": 0.0}),
     "origin a switch": (origin, {"FOREIGN": -99.0}),
-    "other logs no rivals": (model, {"AGAINST": 0.0}),
-    "unheard words say nothing": (model, {"UNHEARD": 0.0}),
+    "other logs no rivals": (words, {"AGAINST": 0.0}),
+    "unheard words say nothing": (words, {"UNHEARD": 0.0}),
     "one threshold for signatures and words": (scoring, {"WORDS_ALONE": scoring.POSSIBLE}),
     "healthy logs judged like others": (scoring, {"UNTROUBLED": scoring.WORDS_ALONE}),
 }
@@ -149,7 +149,7 @@ def report(files: Sequence[Path]) -> None:
         return Diagnoser(library, collect(library, read, knowledge, background), read)
 
     whole = made(library.log_knowledge, library.samples(""))
-    texts = [(entry.id, (), words(analyzer, text_of(entry))) for entry in library.entries.values()]
+    texts = [(entry.id, (), words_of(analyzer, text_of(entry))) for entry in library.entries.values()]
     asked = {name: make(texts, 1.0) for name, make in PEERS.items()}
 
     def by(diagnoser: Diagnoser) -> Callable[[JudgedQuery], Diagnosis]:

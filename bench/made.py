@@ -10,14 +10,9 @@ from pathlib import Path
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.facts import (
-    CountedWords,
-    DiagnosisData,
-    FactReader,
-    WordReader,
-    count_signatures,
-    event_finder,
-)
+from jieda.diagnosis.scoring import DiagnosisData
+from jieda.diagnosis.signatures import count_signatures, signature_finder
+from jieda.diagnosis.words import CountedWords, FactReader, WordReader
 from jieda.entry import Sample, Signature
 from jieda.evaluation.figures import build_index
 from jieda.log.formats import compile_formats
@@ -56,7 +51,7 @@ def collect(
     samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
     entries = library.entries
     holders: dict[str, Sequence[Signature]] = {id_: entry.signatures for id_, entry in entries.items()}
-    find = event_finder(chain.from_iterable(holders.values()), reader.formats)
+    find = signature_finder(chain.from_iterable(holders.values()), reader.formats)
     own = ((id_, find(log)) for id_, logs in samples.items() if id_ in holders for log in logs)
     counts = count_signatures(holders, own, (find(log.text) for log in background))
     return DiagnosisData(

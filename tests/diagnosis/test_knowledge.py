@@ -13,7 +13,7 @@ from jieda.content.library import Library
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Confidence
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.facts import WordReader
+from jieda.diagnosis.words import WordReader
 from jieda.entry import Language
 from jieda.errors import ContentError
 from jieda.evaluation.figures import read_judged

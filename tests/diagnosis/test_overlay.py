@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from jieda.diagnosis.diagnose import Diagnoser, with_entry
+from jieda.diagnosis.diagnose import Diagnoser
 from jieda.entry import Language
 from jieda.snapshot.snapshot import Analyzers
+from jieda.usecases.workbench.review import with_entry
 
 from tests.support import small_content
 from tests.support.shipped import open_snapshot

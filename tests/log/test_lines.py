@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
-from jieda.log.encoding import is_binary
 from jieda.log.formats import compile_formats
 from jieda.log.lines import PIECE
+from jieda.log.window import is_binary
 from jieda.log_knowledge import Failures, Prefix
 
 from tests.log.reading import CONTENT, fold, parse

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from jieda.log.lines import GAP, LogWindow
+from jieda.log.window import GAP, LogWindow
 
 from tests.log.reading import FORMATS
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from jieda.analysis.pipeline import Glossary
-from jieda.diagnosis.facts import WordReader
+from jieda.diagnosis.words import WordReader
 from jieda.entry import Language
 from jieda.feedback import (
     GAPS,

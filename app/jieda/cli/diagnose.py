@@ -16,8 +16,7 @@ from jieda.client import Local, Remote
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import Translations
-from jieda.log.encoding import Utf8Writer, is_binary, unpacker_of
-from jieda.log.lines import SEARCHED
+from jieda.log.window import SEARCHED, Utf8Writer, is_binary, unpacker_of
 from jieda.presentation.annotations import FORMS
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_evidence, as_text
 from jieda.usecases.diagnose import NONE, diagnose_log, window

@@ -15,7 +15,7 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis, Verdict
-from jieda.diagnosis.facts import WordReader
+from jieda.diagnosis.words import WordReader
 from jieda.drafting.guesses import Doubt, SlugAllocator, doubt, doubt_guess, finders_of, shape_of
 from jieda.entry import Kind, Sample, Signature, Source
 from jieda.feedback import today

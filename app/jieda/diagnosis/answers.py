@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from jieda.entry import Edition, Entry
-from jieda.log.lines import LineRange
 from jieda.log.traceback import NO_LAYOUT, LogLayout
+from jieda.log.window import LineRange
 
 
 class Confidence(StrEnum):

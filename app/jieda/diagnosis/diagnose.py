@@ -1,12 +1,9 @@
 """Finds the entries that explain a pasted log. Nothing of the paste is stored, logged or put into an exception."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-
-import numpy as np
 
 from jieda.content.library import Library
 from jieda.diagnosis.answers import (
@@ -20,18 +17,10 @@ from jieda.diagnosis.answers import (
     Near,
     Verdict,
 )
-from jieda.diagnosis.facts import (
-    NO_POSTINGS,
-    DiagnosisData,
-    EntryWords,
-    FactReader,
-    SignatureCount,
-    WordPostings,
-    WordReader,
-)
 from jieda.diagnosis.origin import OriginFinder
-from jieda.diagnosis.scoring import CONFIDENCES, MOST_WORDS, TIE, Scored, Scorer
+from jieda.diagnosis.scoring import CONFIDENCES, MOST_WORDS, TIE, DiagnosisData, Scored, Scorer
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
+from jieda.diagnosis.words import WordReader
 from jieda.entry import Entry, Language
 from jieda.log.failures import tell_of_error
 from jieda.log.formats import compile_formats
@@ -242,56 +231,3 @@ def _around(line: str, highlights: Iterable[str]) -> str:
     start = max(0, min(at - SHOWN_LINE // 4, len(line) - SHOWN_LINE))
     cut = line[start : start + SHOWN_LINE]
     return ("…" if start else "") + cut + ("…" if start + SHOWN_LINE < len(line) else "")
-
-
-class WordsWith:
-    """The words of entries with those of one entry replaced. Implements `EntryWords`."""
-
-    def __init__(self, words: EntryWords, entry_id: str, counted: Mapping[str, int]) -> None:
-        self._words = words
-        self._counted = counted
-        self._number = bisect_left(words.ids, entry_id)
-        self._is_new = entry_id not in words.ids[self._number : self._number + 1]
-        self.ids: Sequence[str] = words.ids
-        if self._is_new:
-            self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
-
-    def postings(self, word: str) -> WordPostings:
-        entries, counts = self._words.postings(word)
-        if self._is_new:
-            entries = entries + (entries >= self._number)
-        else:
-            kept = entries != self._number
-            entries, counts = entries[kept], counts[kept]
-        if not (count := self._counted.get(word, 0)):
-            return (entries, counts) if len(entries) else NO_POSTINGS
-        place = int(np.searchsorted(entries, self._number))
-        return np.insert(entries, place, self._number), np.insert(counts, place, count)
-
-
-def with_entry(
-    diagnoser: Diagnoser,
-    library: Library,
-    entry_id: str,
-    samples: Sequence[str],
-    counts: Sequence[SignatureCount],
-) -> Diagnoser:
-    """Return a diagnoser that knows one entry as `library` has it, if at all, with its `samples` and signature
-    `counts`."""
-    known, entry = diagnoser.known, library.entries.get(entry_id)
-    signatures = {each: of for each, of in known.signatures.items() if each != entry_id}
-    logs = {each: of for each, of in known.samples.items() if each != entry_id}
-    counted: dict[str, int] = {}
-    if entry:
-        signatures[entry_id], logs[entry_id] = entry.signatures, len(samples)
-        counted = FactReader(diagnoser.words, diagnoser.formats).entry(entry, samples)
-    applies_anywhere = {entry_id} if entry and entry.applies_anywhere else set[str]()
-    changed = replace(
-        known,
-        signatures=signatures,
-        samples=logs,
-        words=WordsWith(known.words, entry_id, counted),
-        anywhere=known.anywhere - {entry_id} | applies_anywhere,
-        counts=(*(each for each in known.counts if each.entry_id != entry_id), *counts),
-    )
-    return Diagnoser(library, changed, diagnoser.words)

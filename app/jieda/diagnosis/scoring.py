@@ -1,4 +1,14 @@
-"""Scores entries for a log, and decides whether a score is enough for an answer."""
+"""Scores entries for a log, and decides whether a score is enough for an answer.
+
+The score says how much more likely the log is under the entry than under logs in general: a sum of log-odds.
+
+    score(entry) = BASE + prior(entry, whose log it is) + signature(entry) + words(entry) - AGAINST * words(background)
+
+docs/diagnosis.md says what each part means, docs/figures.md what it is worth, docs/decisions.md how the numbers were
+chosen: SIGNATURE, WORDS and the priors of `origin` by a logistic regression over the open judged logs, rounded, the
+others on the same logs afterwards. Rates are smoothed: those of a signature in an entry's samples by one sample more of
+either kind (Laplace), elsewhere by UNSEEN logs with a rate of RARE.
+"""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -10,13 +20,15 @@ from itertools import chain, islice
 import numpy as np
 
 from jieda.diagnosis.answers import Confidence, Evidence
-from jieda.diagnosis.facts import Array, DiagnosisData, WordReader
-from jieda.diagnosis.model import BASE, LogEvidence, PassageEvidence, SignatureRates, WordModel
 from jieda.diagnosis.origin import Origin
-from jieda.diagnosis.signatures import SignatureHit
+from jieda.diagnosis.signatures import SignatureCount, SignatureHit, SignatureRates
+from jieda.diagnosis.words import Array, EntryWords, LogEvidence, PassageEvidence, WordModel, WordReader
+from jieda.entry import Signature
 from jieda.log.traceback import LogPassages
+from jieda.log_knowledge import LogKnowledge
 
-# Least scores of an answer: log-odds, see `model`.
+BASE = -5.0
+# Least scores of an answer.
 LIKELY = 0.0
 """More likely right than wrong."""
 POSSIBLE = -2.5
@@ -38,6 +50,21 @@ TIE = 1.5
 MOST_WORDS = 6
 CONFIDENCES = tuple(Confidence)
 """Strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisData:
+    """All facts that a diagnoser needs. By id of the entries that have any: `signatures`, and the number of `samples`.
+    `counts` lacks the signatures that no log has; `anywhere` are the entries that apply to the logs of
+    any program."""
+
+    knowledge: LogKnowledge
+    signatures: Mapping[str, Sequence[Signature]]
+    samples: Mapping[str, int]
+    words: EntryWords
+    background: EntryWords
+    counts: Sequence[SignatureCount]
+    anywhere: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +140,7 @@ class Scorer:
     """Scores entries by signatures, words and origin."""
 
     def __init__(self, known: DiagnosisData, words: WordReader) -> None:
-        self._rates = SignatureRates(known)
+        self._rates = SignatureRates(known.counts, known.samples, len(known.background.ids))
         self.words = WordModel(known.words, known.background, words)
         self._ids, self._anywhere = known.words.ids, known.anywhere
 
@@ -179,7 +206,7 @@ class Scorer:
         """Return the evidence other than words; of the `own` signatures of the entry, the best one counts."""
         known = [Evidence("base", "", BASE), Evidence("origin", log.origin.name, float(log.priors[place]))]
         if own:
-            odds = [self._rates.log_odds(hit.event) for hit in own]
+            odds = [self._rates.log_odds(hit.key) for hit in own]
             best = max(odds)
             known.append(Evidence("signature", own[odds.index(best)].text, best))
         return known
@@ -187,7 +214,7 @@ class Scorer:
     def _has_own_signature(self, entry_id: str, log: _LogFacts) -> bool:
         """Whether a signature of the entry is one that no other program prints: its author vouches for it."""
         return any(
-            not (hit.likely or self._rates.is_shared(hit.event) or _is_inside_another(hit, log))
+            not (hit.likely or self._rates.is_shared(hit.key) or _is_inside_another(hit, log))
             for hit in log.hits.get(entry_id, ())
         )
 

@@ -1,14 +1,18 @@
-"""Finds the signatures of all entries in a log: searches for anchors, then matches patterns on lines with an anchor."""
+"""Finds the signatures of all entries in a log: searches for anchors, then matches patterns on lines with an anchor.
+Counts in how many logs each was found, and weighs a signature by that."""
 
+import math
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import accumulate, islice, product
 
 from jieda.entry import Signature
-from jieda.log.formats import lines_with
-from jieda.log.traceback import ParsedLog
+from jieda.log.formats import Formats, lines_with
+from jieda.log.traceback import ParsedLog, parse
+from jieda.log_knowledge import SHARED_BY
 from jieda.signature import (
     LONGEST_SURE,
     AnchorIndex,
@@ -45,6 +49,10 @@ class Place:
         return self.line == other.line and self.start <= other.start and other.end <= self.end
 
 
+HitKey = tuple[str, int, bool]
+"""A signature by entry and index in it, and whether it was found with support."""
+
+
 @dataclass(frozen=True, slots=True)
 class SignatureHit:
     """A signature whose every `all` line was found at `places` and none of its `unless` lines; `support` is where `any`
@@ -62,8 +70,7 @@ class SignatureHit:
     likely: bool
 
     @property
-    def event(self) -> tuple[str, int, bool]:
-        """Key for counting: the signature, and whether it has support."""
+    def key(self) -> HitKey:
         return self.entry_id, self.place, bool(self.support)
 
     @property
@@ -238,3 +245,105 @@ def _choose_places(places: Sequence[Sequence[Place]], near: int, log: ParsedLog)
         if all(inside):
             return tuple(each[0] for each in inside)
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureCount:
+    """Number of logs with the signature at index `place` of an entry: samples of the entry (`own`) and of `others`, and
+    logs of the `background`. `supported`: with one of its `any` lines."""
+
+    entry_id: str
+    place: int
+    supported: bool
+    own: int
+    others: int
+    background: int
+
+
+FoundSignatures = frozenset[tuple[Signature, bool]]
+"""The signatures that a log has, each with whether one of its `any` lines supports it."""
+
+
+def signature_finder(signatures: Iterable[Signature], formats: Formats) -> Callable[[str], FoundSignatures]:
+    """Return a function that finds `signatures` in a log as a diagnosis does."""
+    wanted = tuple(dict.fromkeys(signatures))
+    index = SignatureIndex([("", wanted)])
+
+    def find(text: str) -> FoundSignatures:
+        hits = index.find(parse(text, formats), pasted=False)
+        return frozenset((wanted[hit.place], bool(hit.support)) for hit in hits)
+
+    return find
+
+
+def signatures_of(found: FoundSignatures) -> frozenset[Signature]:
+    """Return the signatures of a log, with support or not."""
+    return frozenset(signature for signature, _ in found)
+
+
+def count_signatures(
+    holders: Mapping[str, Sequence[Signature]],
+    samples: Iterable[tuple[str, FoundSignatures]],
+    background: Iterable[FoundSignatures],
+) -> tuple[SignatureCount, ...]:
+    """Count the logs that have each signature of `holders`, by entry; `samples`: pairs of an entry and the signatures
+    in its log."""
+    total: Counter[tuple[Signature, bool]] = Counter()
+    behind: Counter[tuple[Signature, bool]] = Counter()
+    own: Counter[tuple[str, tuple[Signature, bool]]] = Counter()
+    for entry_id, found in samples:
+        for each in _with_unsupported(found):
+            total[each] += 1
+            own[entry_id, each] += 1
+    for found in background:
+        behind.update(_with_unsupported(found))
+    counts = []
+    for entry_id, signatures in sorted(holders.items()):
+        for (place, signature), supported in product(enumerate(signatures), (False, True)):
+            each = signature, supported
+            if each in total or each in behind:
+                mine = own[entry_id, each]
+                others = total[each] - mine
+                counts.append(SignatureCount(entry_id, place, supported, mine, others, behind[each]))
+    return tuple(counts)
+
+
+def _with_unsupported(found: FoundSignatures) -> FoundSignatures:
+    """Count a signature that was found with support as found without it, too."""
+    return found | {(signature, False) for signature, _ in found}
+
+
+FOUND, SIGNATURE = 0.9, 0.5
+"""What it is worth that a signature was found, and the weight of its rates. FOUND is less than the value of a line that
+an author chose, as its words count for a second time."""
+UNSEEN, RARE = 100.0, 0.005
+OTHER_SAMPLES = 0.3
+"""Weight of the samples of other entries among logs."""
+
+
+class SignatureRates:
+    """How often signatures occur in samples of their entries and in other logs."""
+
+    def __init__(self, counts: Iterable[SignatureCount], samples: Mapping[str, int], background: int) -> None:
+        """`samples`: how many each entry has; `background`: number of background logs."""
+        self._own: dict[HitKey, int] = {}
+        self._others: dict[HitKey, float] = {}
+        for each in counts:
+            key = (each.entry_id, each.place, each.supported)
+            self._own[key] = each.own
+            self._others[key] = each.background + OTHER_SAMPLES * each.others
+        self._samples = samples
+        self._logs = background + OTHER_SAMPLES * sum(samples.values())
+
+    def is_shared(self, key: HitKey) -> bool:
+        """Whether other programs print a signature, with or without support, as well."""
+        return self._others.get(key, 0.0) >= SHARED_BY
+
+    def log_odds(self, key: HitKey) -> float:
+        """Return the log-odds that a signature found in a log adds to its entry."""
+        samples = self._samples.get(key[0], 0)
+        own = (self._own.get(key, 0) + 1) / (samples + 2)
+        logs = self._logs - OTHER_SAMPLES * samples
+        return FOUND + SIGNATURE * math.log(
+            own * (logs + UNSEEN) / (self._others.get(key, 0.0) + RARE * UNSEEN)
+        )

@@ -1,17 +1,16 @@
-"""Splits a log into lines: without decoration, with the copies of other ranks folded into one, first line numbers kept;
-and reduces a log of any size, as it arrives, to its end and the surroundings of the first failure.
+"""Splits a log into lines without decoration, each distinct one once, and takes the text out of records.
 
 Everything here is linear in the length of the text and accepts any string.
 """
 
+import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from jieda.log.encoding import Utf8Writer
-from jieda.log.formats import Formats, LineKind, read_lines
-from jieda.log.records import may_be_record, text_of_record
+from jieda.log.formats import Formats
 from jieda.signature import LONGEST_SURE
 
 PIECE = 2000
@@ -147,7 +146,7 @@ def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> froz
         for shape in dict.fromkeys(shapes)
         if not shape.strip(_DECORATION)
         or shape[-1] in _AFTER
-        or may_be_record(shape)
+        or _may_be_record(shape)
         or len(shape) > PIECE
         or prefixed(shape)
     }
@@ -176,7 +175,7 @@ def _unwrap(line: str, formats: Formats) -> list[str]:
     if "\r" in line:
         return [state for state in line.split("\r") if state]
     head, start = "", _find_prefix(line, formats.prefix)[1]
-    if text := text_of_record(line[start:], formats):
+    if text := _text_of_record(line[start:], formats):
         head, line = line[:start], strip_codes(text)
     if "\\n" in line and "Traceback (most recent call last)" in line:
         line = line.replace("\\\\n", "\n").replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
@@ -212,149 +211,61 @@ def _has_text(line: str) -> bool:
     return bool(line.strip(_DECORATION)) and not ("%|" in line and _TQDM.search(line))
 
 
-GAP = ("", "[...]", "")
-"""Lines in place of a part of a log that was left out."""
-SEARCHED = 64 << 20
-"""Bytes at the beginning of a log that are searched for its first failure."""
-LONGEST_LINE = 4096
-"""Bytes of a line that are checked for a failure."""
-MOST_SHAPES = 20_000
-"""Most candidate lines, digits aside, that are checked; the search stops after as many false candidates."""
-_DIGITS = bytes.maketrans(b"123456789", b"000000000")
+# Records: JSON, and logfmt (`level=error msg="…"`).
+
+_PAIR = re.compile(r'([\w.@/-]{1,80}+)=("(?:[^"\\]|\\.){0,9999}+"|[^\s"]{0,9999}+)(?:\s{1,8}+|$)')
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPED = {"n": "\n", "t": "\t"}
 
 
-@dataclass(frozen=True, slots=True)
-class LineRange:
-    """A range of lines in a log, counted from 1; `last` is inclusive."""
-
-    first: int
-    last: int
-    in_part: bool = False
-    """The first or the last one is so long that only a part of it was read."""
+def _may_be_record(line: str) -> bool:
+    """Whether a line begins like a record."""
+    return line[:1] == "{" or _PAIR.match(line) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class LogExtract:
-    """The text read of a log. `parts` are empty if nothing was left out."""
+def _text_of_record(line: str, formats: Formats) -> str:
+    """Return the message and the error of a record, after its level if only that reports trouble; empty if the line is
+    none, or has neither."""
+    record = _fields_of(line, formats)
+    text = _field(record, formats.message_fields)
+    errors = [each for name in formats.error_fields if (each := _field(record, (name,)))]
+    stack = next((each for each in errors if "\n" in each), "")
+    said = (each for each in errors if "\n" not in each and each not in text and each not in stack)
+    text = ": ".join(filter(None, (text, *dict.fromkeys(said))))
+    if stack and stack not in text:
+        return f"{text}\n{stack}"
+    level = _field(record, formats.level_fields)
+    alarming = text and formats.tells_of_trouble(level) and level.casefold() not in text.casefold()
+    return f"{level.upper()}: {text}" if alarming else text
 
-    text: str
-    parts: tuple[LineRange, ...] = ()
 
-    def line(self, number: int) -> int:
-        """Map a line of the text to its line of the log."""
-        for part in self.parts:
-            if number <= part.last - part.first + 1:
-                return part.first + max(0, number - 1)
-            number -= part.last - part.first + 1 + len(GAP)
-        return self.parts[-1].last if self.parts else number
+def _fields_of(line: str, formats: Formats) -> Mapping[str, Any]:
+    """Return the fields of a record; in logfmt its message must be in quotes, as any program prints `a=1 b=2`."""
+    if line[:1] == "{":
+        with suppress(ValueError, RecursionError):
+            return dict(json.loads(line))
+        return {}
+    found, at = {}, 0
+    while pair := _PAIR.match(line, at):
+        found[pair[1]], at = pair[2], pair.end()
+    if at < len(line) or not _field(found, formats.message_fields).startswith('"'):
+        return {}
+    return {
+        name: _ESCAPE.sub(_unescape, value[value[:1] == '"' :].removesuffix('"'))
+        for name, value in found.items()
+    }
 
 
-class LogWindow:
-    """Reads a log block by block and never holds more than about twice `limit` bytes of it.
+def _unescape(found: re.Match[str]) -> str:
+    return _ESCAPED.get(found[1], found[1])
 
-    Lines end with `\\n`, in any encoding that `Utf8Writer` takes.
-    """
 
-    def __init__(self, limit: int, formats: Formats, encoding: str = "utf-8") -> None:
-        self.size = 0
-        """Bytes read so far, as UTF-8."""
-        self._utf8 = Utf8Writer(encoding)
-        self._limit = limit
-        self._formats = formats
-        self._words = tuple(word.encode() for word in formats.failure_words)
-        self._held = bytearray()
-        self._gone = 0
-        self._lines_gone = 0
-        self._searched = 0
-        self._shapes: set[bytes] = set()
-        self._failure: int | None = None
-        self._broken = False
-        """Whether what is held begins within a line."""
-        self._head = b""
-        self._head_line = 0
-        self._head_broken = False
-
-    def feed(self, block: bytes) -> None:
-        """Read the next bytes, the first two at once; larger blocks cost less work."""
-        block = self._utf8(block)
-        self._held += block
-        self.size += len(block)
-        if self.size <= self._limit:
-            return
-        if self._failure is None and self._searched < SEARCHED and len(self._shapes) < MOST_SHAPES:
-            self._search()
-        if len(self._held) > 2 * self._limit:
-            self._cut(len(self._held) - self._limit)
-
-    def extract(self) -> LogExtract:
-        """Return the extract of all bytes read. Call it once."""
-        if self.size <= self._limit:
-            return LogExtract(self._held.decode("utf-8", "replace"))
-        least = len(self._held) - self._limit
-        # The surroundings of the first failure take part of the limit.
-        room = self._limit // 8 + len("\n".join(("", *GAP, "")))
-        self._cut(least if self._failure is None else least + room)
-        end = self._held.rstrip(b"\n")
-        tail = LineRange(self._lines_gone + 1, self._lines_gone + 1 + end.count(b"\n"), self._broken)
-        if not self._head:
-            return LogExtract(end.decode("utf-8", "replace"), (tail,))
-        head = LineRange(self._head_line, self._head_line + self._head.count(b"\n"), self._head_broken)
-        gap = "\n".join(("", *GAP, ""))
-        text = self._head.decode("utf-8", "replace") + gap + end.decode("utf-8", "replace")
-        return LogExtract(text, (head, tail))
-
-    def _cut(self, least: int) -> None:
-        """Drop everything before the first line that begins at `least` or later, except the first failure."""
-        cut = self._held.find(b"\n", least - 1, least + LONGEST_LINE) + 1 or least if least > 0 else 0
-        if self._failure is not None and not self._head and self._failure < self._gone + cut:
-            around = self._limit // 8
-            at = self._failure - self._gone
-            start = self._held.find(b"\n", max(0, at - around // 4 - 1), at) + 1 if at > around // 4 else 0
-            start = start or max(0, at - around // 4)
-            end = self._held.rfind(b"\n", at, min(start + around, cut))
-            self._head = bytes(self._held[start : end if end > at else min(start + around, cut)])
-            self._head_broken = end <= at or self._is_within_line(start)
-            self._head_line = self._lines_gone + self._held.count(b"\n", 0, start) + 1
-        self._broken = self._is_within_line(cut)
-        self._lines_gone += self._held.count(b"\n", 0, cut)
-        del self._held[:cut]
-        self._gone += cut
-
-    def _is_within_line(self, offset: int) -> bool:
-        return self._held[offset - 1] != ord("\n") if offset else self._broken
-
-    def _search(self) -> None:
-        """Search the lines not yet searched for the first failure."""
-        begin, end = max(0, self._searched - self._gone), self._held.rfind(b"\n") + 1
-        if end <= begin:
-            return
-        self._searched = self._gone + end
-        folded = bytes(self._held[begin:end]).lower()
-        starts: set[int] = set()
-        for word in self._words:
-            at = folded.find(word)
-            while at >= 0:
-                starts.add(folded.rfind(b"\n", 0, at) + 1)
-                at = folded.find(word, folded.find(b"\n", at))  # a line once, however often it says the word
-        fresh: dict[bytes, int] = {}
-        for start in sorted(starts):
-            line = bytes(self._held[begin + start : begin + folded.find(b"\n", start)][:LONGEST_LINE])
-            shape = line.translate(_DIGITS)
-            if shape not in self._shapes:
-                self._shapes.add(shape)
-                fresh.setdefault(line, start)
-        found = self._find_failure(tuple(fresh))
-        if found is not None:
-            self._failure = self._gone + begin + fresh[found]
-
-    def _find_failure(self, lines: tuple[bytes, ...]) -> bytes | None:
-        texts = [line.decode("utf-8", "replace").replace("\r", " ") for line in lines]
-        log = fold("\n".join(texts), self._formats)
-        reads = read_lines(log.texts, self._formats)
-        for place in sorted(reads):
-            read = reads[place]
-            name = read.name.rpartition(".")[2]
-            failed = read.kind is LineKind.FAMILY or (read.kind is LineKind.EXCEPTION and read.verbatim)
-            if failed and name not in self._formats.wrappers:
-                return lines[log.numbers[place] - 1]
-        return None
+def _field(record: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return the first of these fields that is a text, or an empty text."""
+    for name in names:
+        outer, _, inner = name.partition(".")
+        nested = record.get(outer)
+        value = record.get(name, nested.get(inner) if isinstance(nested, dict) else None)
+        if isinstance(value, str):
+            return value
+    return ""

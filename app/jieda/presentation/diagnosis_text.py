@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jieda.content.authoring.edition_text import code_block
 from jieda.diagnosis.answers import Diagnosis, Match, Near, Verdict
-from jieda.log.lines import LineRange
+from jieda.log.window import LineRange
 from jieda.presentation.urls import link_pages
 
 Translate = Callable[..., str]

@@ -9,7 +9,7 @@ from jieda.content.markdown.body import parse_page
 from jieda.diagnosis.answers import Confidence, LogError, MatchedLine, MatchReason, Verdict
 from jieda.entry import Heading, Kind, Language, Source
 from jieda.feedback import TriedOutcome
-from jieda.log.lines import LineRange
+from jieda.log.window import LineRange
 from jieda.search.answers import CompletionType, QueryOperator, Reason, SuggestionType
 
 SECOND_LEVEL = 2

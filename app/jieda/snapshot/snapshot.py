@@ -19,7 +19,8 @@ from jieda.content.read.directory import content_hash
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.history import Change
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.facts import CountedWords, DiagnosisData, WordReader
+from jieda.diagnosis.scoring import DiagnosisData
+from jieda.diagnosis.words import CountedWords, WordReader
 from jieda.entry import Language, Sample
 from jieda.search.answers import SearchRequest
 from jieda.search.completion import Completer

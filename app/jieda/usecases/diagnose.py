@@ -13,8 +13,9 @@ from functools import partial
 from jieda.diagnosis.answers import Confidence, Diagnosis, Verdict
 from jieda.entry import Language
 from jieda.errors import TooBusy
-from jieda.log.lines import PIECE, LogExtract, LogWindow, physical_lines, strip_codes
+from jieda.log.lines import PIECE, physical_lines, strip_codes
 from jieda.log.traceback import NO_LAYOUT
+from jieda.log.window import LogExtract, LogWindow
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import known_tag

@@ -13,7 +13,7 @@ from jieda.content.read.directory import KnownFile
 from jieda.content.read.gather import ReadFile, Vocabulary
 from jieda.content.read.parse import ParsedFile, parse_file
 from jieda.content.read.state import ContentState, Decisions, Prepared
-from jieda.diagnosis.facts import FactReader, WordReader
+from jieda.diagnosis.words import FactReader, WordReader
 from jieda.entry import Language, Problem
 from jieda.log.formats import compile_formats
 from jieda.progress import with_progress

@@ -8,7 +8,7 @@ from itertools import chain
 from jieda.content.check.findings import Matches, SignatureHolders
 from jieda.content.read.corpus import Corpus, SampleFile
 from jieda.content.read.state import ContentState
-from jieda.diagnosis.facts import Events, SignatureCount, count_signatures, event_finder, signatures_of
+from jieda.diagnosis.signatures import FoundSignatures, SignatureCount, count_signatures, signature_finder, signatures_of
 from jieda.entry import Signature
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures
@@ -25,7 +25,7 @@ class KnownMatches:
     """The matches of all `tried` signatures, by the hash of a log's content."""
 
     tried: frozenset[Signature]
-    found: Mapping[str, Events]
+    found: Mapping[str, FoundSignatures]
 
 
 class LogSearch:
@@ -37,13 +37,13 @@ class LogSearch:
     def __reduce__(self) -> tuple[object, ...]:
         return LogSearch, (self._signatures, self._failures)
 
-    def __call__(self, log: SampleFile) -> tuple[str, Events]:
+    def __call__(self, log: SampleFile) -> tuple[str, FoundSignatures]:
         """Return the hash of a log's content, and its signatures. Raises ContentMoved."""
         return log.content, self._find(sample_text(log))
 
     @cached_property
-    def _find(self) -> Callable[[str], Events]:
-        return event_finder(self._signatures, compile_formats(self._failures))
+    def _find(self) -> Callable[[str], FoundSignatures]:
+        return signature_finder(self._signatures, compile_formats(self._failures))
 
 
 class LogSignatures:
@@ -71,14 +71,14 @@ class LogSignatures:
 
     def _match(
         self, corpus: Corpus, wanted: frozenset[Signature], failures: Failures
-    ) -> Mapping[str, Events]:
+    ) -> Mapping[str, FoundSignatures]:
         version = fact_key("matches", code_version(), to_json(failures)).hex()
         note = self._resources.facts.note("matches", version)
         known = from_json(note, KnownMatches) if note else KnownMatches(frozenset(), {})
         logs = {log.content: log for log in chain(*corpus.samples.values(), corpus.background)}
         if wanted == known.tried and logs.keys() == known.found.keys():
             return known.found
-        found: dict[str, Events] = {}
+        found: dict[str, FoundSignatures] = {}
         unseen = [log for content, log in logs.items() if content not in known.found]
         seen = [log for content, log in logs.items() if content in known.found]
         for signatures, some in (wanted, unseen), (wanted - known.tried, seen):
@@ -93,7 +93,7 @@ class LogSignatures:
 
 
 def _count(
-    corpus: Corpus, served: Mapping[str, Sequence[Signature]], found: Mapping[str, Events]
+    corpus: Corpus, served: Mapping[str, Sequence[Signature]], found: Mapping[str, FoundSignatures]
 ) -> tuple[SignatureCount, ...]:
     samples = (
         (entry_id, found[log.content])

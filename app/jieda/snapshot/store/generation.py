@@ -38,7 +38,7 @@ from jieda.content import catalog
 from jieda.content.catalog import put_entries, remove_entries
 from jieda.content.read.corpus import SampleFile
 from jieda.content.read.gather import Vocabulary
-from jieda.diagnosis.facts import SignatureCount
+from jieda.diagnosis.signatures import SignatureCount
 from jieda.disk import BUILDING, DAMAGED, open_plain, read_plain, remove, set_aside, sync, write_aside
 from jieda.entry import Edition, Entry, Language, Problem, Signature, Summary
 from jieda.snapshot.store.facts import KEY_SIZE, translate_errors

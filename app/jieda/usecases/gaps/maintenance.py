@@ -14,7 +14,7 @@ from hashlib import sha256
 
 from jieda.content.library import Library
 from jieda.diagnosis.answers import Confidence, Diagnosis, Match, Verdict
-from jieda.diagnosis.facts import CONCEPT, WordReader
+from jieda.diagnosis.words import CONCEPT, WordReader
 from jieda.entry import Language, Problem, Signature, Summary
 from jieda.feedback import (
     Awaited,

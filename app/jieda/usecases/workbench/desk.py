@@ -25,7 +25,7 @@ from jieda.content.read.directory import SourceFile
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.load import Loaded
 from jieda.content.read.parse import UnservableError, decode, parse_file
-from jieda.diagnosis.facts import Events, event_finder, signatures_of
+from jieda.diagnosis.signatures import FoundSignatures, signature_finder, signatures_of
 from jieda.drafting.guesses import SlugAllocator, is_specific
 from jieda.entry import Kind, Language, Signature
 from jieda.errors import AuthoringError, GitError
@@ -169,7 +169,7 @@ class LoadedContent:
         self.loaded = loaded
         self.formats: Formats = compile_formats(loaded.vocabulary.logs.failures)
         self._known = frozenset(SignatureHolders.of(loaded.corpus).holders)
-        self._find = event_finder(self._known, self.formats)
+        self._find = signature_finder(self._known, self.formats)
         self._logs = loaded.log_texts
         self._found = {content: self._find(text) for content, text in self._logs.items()}
         self.events = lru_cache(REMEMBERED)(self._events)
@@ -177,14 +177,14 @@ class LoadedContent:
     def matches(self, signatures: Iterable[Signature], more: Mapping[str, str]) -> Matches:
         """Return the matches of every log, `signatures` included, and those of `more` logs, given by their hash."""
         fresh = tuple(dict.fromkeys(each for each in signatures if each not in self._known))
-        find, new = event_finder(fresh, self.formats), self.events(fresh)
+        find, new = signature_finder(fresh, self.formats), self.events(fresh)
         found = {content: had | new[content] for content, had in self._found.items()}
         found |= {content: self._find(text) | find(text) for content, text in more.items()}
         return {content: signatures_of(events) for content, events in found.items()}
 
-    def _events(self, signatures: tuple[Signature, ...]) -> Mapping[str, Events]:
+    def _events(self, signatures: tuple[Signature, ...]) -> Mapping[str, FoundSignatures]:
         """Return the events of some signatures in every log, as a diagnosis finds them, by the hash of the log."""
-        find = event_finder(signatures, self.formats)
+        find = signature_finder(signatures, self.formats)
         return {content: find(text) for content, text in self._logs.items()}
 
 

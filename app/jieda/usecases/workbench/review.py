@@ -1,10 +1,13 @@
 """Reviews a draft: checks it, renders it as it would be served, tries it on a log, and ranks it for its own queries."""
 
 import time
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+
+import numpy as np
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.words import within
@@ -16,8 +19,9 @@ from jieda.content.read.gather import in_order
 from jieda.content.read.load import Loaded
 from jieda.content.read.state import ContentState
 from jieda.diagnosis.answers import Confidence, Match
-from jieda.diagnosis.diagnose import Diagnoser, with_entry
-from jieda.diagnosis.facts import count_signatures, event_finder
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.diagnosis.signatures import SignatureCount, count_signatures, signature_finder
+from jieda.diagnosis.words import NO_POSTINGS, EntryWords, FactReader, WordPostings
 from jieda.entry import Edition, Entry, Language, Problem, Summary
 from jieda.search.answers import SearchRequest
 from jieda.signature import literal_text
@@ -107,6 +111,59 @@ class QueryRank:
     weak: bool
 
 
+class WordsWith:
+    """The words of entries with those of one entry replaced. Implements `EntryWords`."""
+
+    def __init__(self, words: EntryWords, entry_id: str, counted: Mapping[str, int]) -> None:
+        self._words = words
+        self._counted = counted
+        self._number = bisect_left(words.ids, entry_id)
+        self._is_new = entry_id not in words.ids[self._number : self._number + 1]
+        self.ids: Sequence[str] = words.ids
+        if self._is_new:
+            self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
+
+    def postings(self, word: str) -> WordPostings:
+        entries, counts = self._words.postings(word)
+        if self._is_new:
+            entries = entries + (entries >= self._number)
+        else:
+            kept = entries != self._number
+            entries, counts = entries[kept], counts[kept]
+        if not (count := self._counted.get(word, 0)):
+            return (entries, counts) if len(entries) else NO_POSTINGS
+        place = int(np.searchsorted(entries, self._number))
+        return np.insert(entries, place, self._number), np.insert(counts, place, count)
+
+
+def with_entry(
+    diagnoser: Diagnoser,
+    library: Library,
+    entry_id: str,
+    samples: Sequence[str],
+    counts: Sequence[SignatureCount],
+) -> Diagnoser:
+    """Return a diagnoser that knows one entry as `library` has it, if at all, with its `samples` and signature
+    `counts`."""
+    known, entry = diagnoser.known, library.entries.get(entry_id)
+    signatures = {each: of for each, of in known.signatures.items() if each != entry_id}
+    logs = {each: of for each, of in known.samples.items() if each != entry_id}
+    counted: dict[str, int] = {}
+    if entry:
+        signatures[entry_id], logs[entry_id] = entry.signatures, len(samples)
+        counted = FactReader(diagnoser.words, diagnoser.formats).entry(entry, samples)
+    applies_anywhere = {entry_id} if entry and entry.applies_anywhere else set[str]()
+    changed = replace(
+        known,
+        signatures=signatures,
+        samples=logs,
+        words=WordsWith(known.words, entry_id, counted),
+        anywhere=known.anywhere - {entry_id} | applies_anywhere,
+        counts=(*(each for each in known.counts if each.entry_id != entry_id), *counts),
+    )
+    return Diagnoser(library, changed, diagnoser.words)
+
+
 def diagnoser_with(snapshot: Snapshot, material: LoadedContent, library: Library, draft: Draft) -> Diagnoser:
     """Return the diagnoser with a draft in place; `library` has the draft as an entry if it can be served."""
     entry, entry_id, sample = library.entries.get(draft.id), draft.id, draft.sample
@@ -121,7 +178,7 @@ def diagnoser_with(snapshot: Snapshot, material: LoadedContent, library: Library
     events = material.events(entry.signatures)
     logs = [(other, events[log.content]) for other, held in samples.items() for log in held]
     if sample:
-        logs.append((entry_id, event_finder(entry.signatures, material.formats)(sample)))
+        logs.append((entry_id, signature_finder(entry.signatures, material.formats)(sample)))
     background = [events[log.content] for log in material.loaded.corpus.background]
     counts = count_signatures({entry_id: entry.signatures}, logs, background)
     return with_entry(served, library, entry_id, own, counts)

@@ -9,8 +9,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from jieda.log.encoding import BEGINNING, is_binary, unpacker_of
-from jieda.log.lines import SEARCHED, LogExtract
+from jieda.log.window import BEGINNING, SEARCHED, LogExtract, is_binary, unpacker_of
 from jieda.usecases.diagnose import extracted, window
 from jieda.usecases.service import Service
 from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, bad_parameters

@@ -1,44 +1,181 @@
-"""How much more likely a log is under an entry than under logs in general: a sum of log-odds.
+"""The words of logs and entries: how they are read and counted, and what those of a log say for each entry.
 
-    score(entry) = BASE + prior(entry, whose log it is) + signature(entry) + words(entry) - AGAINST * words(background)
-
-docs/diagnosis.md says what each part means, docs/figures.md what it is worth, docs/decisions.md how the numbers were
-chosen: SIGNATURE, WORDS and the priors of `origin` by a logistic regression over the open judged logs, rounded, the
-others on the same logs afterwards. Rates are smoothed: those of a signature in an entry's samples by one sample more of
-either kind (Laplace), elsewhere by UNSEEN logs with a rate of RARE; other entries' samples count with weight OTHERS.
-
-`words` is the log ratio of two language models, one of them smoothed by the other (Jelinek-Mercer; J. Ponte and
+`LogEvidence` is the log ratio of two language models, one of them smoothed by the other (Jelinek-Mercer; J. Ponte and
 W. Croft, A language modeling approach to information retrieval, SIGIR 1998; C. Zhai and J. Lafferty, A study of
 smoothing methods for language models, TOIS 22, 2004), with P(w | entry) = c / (c + SATURATION) for c texts of the entry
 with the word, as in BM25. Words of one message are far from independent, so a sum over n words is divided by the root
-of n. Words that one kind of logs has as well prove little, however rare that kind is: so words(background) is that of
-the background log that shares most. Words that nobody has (UNHEARD) belong to something else; `diagnose` weighs them
-against an answer being likely, not against its being possible. FOUND is less than the value of a line that an author
-chose, as its words count for a second time.
+of n. Words that one kind of logs has as well prove little, however rare that kind is: so the background log that shares
+most counts against all entries. Words that nobody has (UNHEARD) belong to something else; `diagnose` weighs them
+against an answer being likely, not against its being possible.
 """
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from itertools import chain
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jieda.analysis.token import TokenKind, text_of
-from jieda.diagnosis.facts import CONCEPT, Array, DiagnosisData, EntryWords, Word, WordPostings, WordReader
-from jieda.log.traceback import Passage
-from jieda.log_knowledge import SHARED_BY
+from jieda.analysis.pipeline import Analyzer, Glossary
+from jieda.analysis.token import Atom, Run, RunKind, Token, TokenKind, text_of
+from jieda.analysis.words import is_function_word
+from jieda.entry import Entry
+from jieda.log.failures import without_values
+from jieda.log.formats import Formats
+from jieda.log.traceback import Passage, find_passages, parse
+from jieda.signature import literal_text
+
+Word = frozenset[str]
+"""Terms that each match the word: its stem and its glossary groups."""
+CONCEPT = TokenKind.CONCEPT.term("")
+"""Prefix of the terms that stand for a glossary group."""
+
+
+class WordReader:
+    """Reads texts. Safe to share between threads."""
+
+    def __init__(self, analyzer: Analyzer, glossary: Glossary) -> None:
+        self._analyzer = analyzer
+        self._glossary = glossary
+
+    def read(self, text: str) -> tuple[Word, ...]:
+        """Return the words of any `text`, each once, in time linear in its length."""
+        analysis = self._analyzer.analyze(text)
+        concepts: dict[int, set[str]] = {}
+        for mention in self._glossary.mentions(analysis):
+            for place in range(mention.first, mention.last + 1):
+                concepts.setdefault(place, set()).add(TokenKind.CONCEPT.term(str(mention.group)))
+        words: dict[Word, None] = {}
+        place = 0
+        for run in analysis.runs:
+            for atom, word in _words(run):
+                if not _is_noise(atom, word):
+                    words[frozenset({TokenKind.TERM.term(word), *concepts.get(place, ())})] = None
+                place += 1
+            words.update((frozenset({token.term}), None) for token in _compound_name(run))
+        return tuple(words)
+
+    def spelled(self, text: str) -> Mapping[str, str]:
+        """Map each word of `text` to its spelling there, `memori` to `memory`; parts of names are left out."""
+        found: dict[str, str] = {}
+        for run in self._analyzer.analyze(text).runs:
+            if name := _compound_name(run):
+                found.setdefault(name[0].text, text[name[0].start : name[0].end])
+                continue
+            around = {token.text: text[token.start : token.end] for token in run.of_kind(TokenKind.TERM)}
+            for atom, word in _words(run):
+                if not _is_noise(atom, word):
+                    found.setdefault(word, around.get(word, text[atom.start : atom.end]))
+        return found
+
+
+def _is_noise(atom: Atom, word: str) -> bool:
+    return is_function_word(word) or is_function_word(atom.text) or word.isdecimal()
+
+
+def _compound_name(run: Run) -> Sequence[Token]:
+    """Return the token of an identifier that has several parts; nothing for any other run."""
+    return run.of_kind(TokenKind.TERM)[:1] if run.kind is RunKind.CODE and len(run.atoms) > 1 else ()
+
+
+def _words(run: Run) -> Iterator[tuple[Atom, str]]:
+    """Yield each atom with the word it counts as: the dictionary word around a Han character, else the stem."""
+    if run.kind is not RunKind.HAN:
+        yield from ((atom, atom.stem) for atom in run.atoms)
+        return
+    around = {
+        place: token.text for token in run.of_kind(TokenKind.TERM) for place in range(token.start, token.end)
+    }
+    yield from ((atom, around.get(atom.start, atom.text)) for atom in run.atoms)
+
+
+Array = NDArray[Any]
+WordPostings = tuple[Array, Array]
+"""The entries that have a word, ascending by number, and the number of texts in which each has it."""
+
+
+class EntryWords(Protocol):
+    """The words of entries; entries are numbered in the order of `ids`."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The ids of the entries, ascending."""
+
+    def postings(self, word: str) -> WordPostings:
+        """Return the entries that have a word."""
+
+
+class CountedWords:
+    """The words of entries, or of background logs, held in memory. Implements `EntryWords`."""
+
+    def __init__(self, counted: Mapping[str, Mapping[str, int]]) -> None:
+        """`counted`: number of texts with each word, by entry id or name of a log."""
+        self.ids: Sequence[str] = tuple(sorted(counted))
+        held: dict[str, tuple[list[int], list[int]]] = {}
+        for number, each in enumerate(self.ids):
+            for word, count in counted[each].items():
+                numbers, counts = held.setdefault(word, ([], []))
+                numbers.append(number)
+                counts.append(count)
+        self._held = {word: (np.array(of), np.array(counts)) for word, (of, counts) in held.items()}
+
+    def postings(self, word: str) -> WordPostings:
+        return self._held.get(word, NO_POSTINGS)
+
+
+NO_POSTINGS: WordPostings = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class FactReader:
+    """Reads facts. Safe to share between threads."""
+
+    words: WordReader
+    formats: Formats
+
+    def entry(self, entry: Entry, samples: Sequence[str]) -> dict[str, int]:
+        """Count the texts of an entry, its samples included, that have each term."""
+        shown = (
+            passage.text
+            for log in samples
+            for passage in find_passages(parse(log, self.formats), self.formats).passages
+        )
+        counts: Counter[str] = Counter()
+        for text in chain(_failure_texts(entry), shown):
+            counts.update(frozenset[str]().union(*self.words.read(text)))
+        # In the order of terms, so that equal input gives equal facts.
+        return dict(sorted(counts.items()))
+
+    def background(self, log: str) -> tuple[str, ...]:
+        """Return the terms of a log that no entry explains, sorted."""
+        text = "\n".join(parse(log, self.formats).texts)
+        return tuple(sorted({*chain.from_iterable(self.words.read(without_values(text)))}))
+
+
+def _failure_texts(entry: Entry) -> Iterator[str]:
+    yield from map(literal_text, entry.signature_lines)
+    for edition in entry.editions.values():
+        yield from (edition.title, *edition.aliases, *edition.symptoms)
+        if section := edition.section("symptom"):
+            yield from filter(str.strip, section.text.splitlines())
+
 
 LAMBDA = 0.5
+"""Weight of the entry's own model."""
 SATURATION = 1.0
 HEARD = 0.9
 """P(w | a background log that has w)."""
 OTHERS = 0.3
-UNSEEN, RARE = 100.0, 0.005
+"""Weight of an entry among the logs in general."""
 HALF = 0.5
 """Added to counts of words, so that an unseen word is rare, not impossible."""
-BASE, FOUND, SIGNATURE, WORDS, AGAINST, UNHEARD = -5.0, 0.9, 0.5, 0.7, 0.4, 1.0
+WORDS, AGAINST, UNHEARD = 0.7, 0.4, 1.0
+"""Weights of the words of entries, of the background log, and of words that nobody has."""
 UNEXPLAINED = math.log(1 - LAMBDA)
 COMMON = 0.1
 """Share of background logs above which a word is not informative."""
@@ -50,36 +187,6 @@ HELD_WORDS = 512
 _MISREAD = str.maketrans("10", "lo")
 _MISPRINT = re.compile(r"\b(?=[A-Za-z10]{3})(?:[A-Za-z]+[10])+[A-Za-z]*\b")
 """A word of letters with a digit that looks like a letter."""
-
-Event = tuple[str, int, bool]
-"""A signature by entry and index in it, and whether it was found with support."""
-
-
-class SignatureRates:
-    """How often signatures occur in samples of their entries and in other logs."""
-
-    def __init__(self, known: DiagnosisData) -> None:
-        self._own: dict[Event, int] = {}
-        self._others: dict[Event, float] = {}
-        for each in known.counts:
-            event = (each.entry_id, each.place, each.supported)
-            self._own[event] = each.own
-            self._others[event] = each.background + OTHERS * each.others
-        self._samples = known.samples
-        self._logs = len(known.background.ids) + OTHERS * sum(self._samples.values())
-
-    def is_shared(self, event: Event) -> bool:
-        """Whether other programs print a signature, with or without support, as well."""
-        return self._others.get(event, 0.0) >= SHARED_BY
-
-    def log_odds(self, event: Event) -> float:
-        """Return the log-odds that a signature found in a log adds to its entry."""
-        samples = self._samples.get(event[0], 0)
-        own = (self._own.get(event, 0) + 1) / (samples + 2)
-        logs = self._logs - OTHERS * samples
-        return FOUND + SIGNATURE * math.log(
-            own * (logs + UNSEEN) / (self._others.get(event, 0.0) + RARE * UNSEEN)
-        )
 
 
 @dataclass(frozen=True, slots=True)
