@@ -5,7 +5,7 @@ W. Croft, A language modeling approach to information retrieval, SIGIR 1998; C. 
 smoothing methods for language models, TOIS 22, 2004), with P(w | entry) = c / (c + SATURATION) for c texts of the entry
 with the word, as in BM25. Words of one message are far from independent, so a sum over n words is divided by the root
 of n. Words that one kind of logs has as well prove little, however rare that kind is: so the background log that shares
-most counts against all entries. Words that nobody has (UNHEARD) belong to something else; `diagnose` weighs them
+most counts against all entries. Words that nobody has (UNHEARD) belong to something else; `scoring` weighs them
 against an answer being likely, not against its being possible.
 """
 
