@@ -24,10 +24,10 @@ from jieda.search.completion import (
     glossary_candidates,
     tag_candidates,
 )
+from jieda.search.dictionary import Dictionary
 from jieda.search.index.document import build_documents
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder
 from jieda.search.searcher import Searcher
-from jieda.search.translation import Dictionary
 from jieda.search.whoosh.language import QueryLanguage
 from jieda.snapshot.snapshot import SHOWN, Snapshot, completer_of
 

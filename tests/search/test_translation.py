@@ -11,7 +11,7 @@ from jieda.content.read.load import Loaded
 from jieda.errors import SettingsError
 from jieda.search import translation
 from jieda.search.answers import Reason, ReasonType
-from jieda.search.translation import FOLDER, Dictionary, open_dictionary
+from jieda.search.dictionary import FOLDER, Dictionary, open_dictionary
 from jieda.settings import Settings
 from jieda.snapshot.snapshot import Snapshot, analyzers_of
 

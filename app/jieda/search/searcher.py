@@ -19,15 +19,15 @@ from jieda.search.answers import (
     Suggestion,
     SuggestionType,
 )
+from jieda.search.dictionary import Dictionary
 from jieda.search.index.document import sentences_of
 from jieda.search.index.protocol import Index, ScoredDocument
 from jieda.search.meaning.embedder import GuardedEmbedder, NotEmbedded, Vector
-from jieda.search.query.equivalents import QueryTranslator, SimilarWords
 from jieda.search.query.parser import Equivalents, FrameworkNames, ParsedQuery, QueryParser
+from jieda.search.query.translation import QueryTranslator, SimilarWords
 from jieda.search.query.words import ClauseKind, MatchKind, Query
 from jieda.search.rank.ranker import Contribution, Ranker, Ranking, informative_clauses
 from jieda.search.snippet import Concordance, Concordances, MarkedTerms, ReadPlaces, marked_title, snippet
-from jieda.search.translation import Dictionary
 from jieda.search.weights import EXACT_TIER
 from jieda.search.whoosh.language import QueryLanguage, TypedQuery
 from jieda.taxonomy import Filters
@@ -35,15 +35,15 @@ from jieda.taxonomy import Filters
 NOT_MARKED_BELOW = 0.2
 """Terms of a lower weight (function words, single characters of a longer word) are not marked in snippets."""
 
-CHARACTERS = TokenKind.GRAM.term("")
-"""Prefix of index terms of one or two Chinese characters."""
+GRAMS = TokenKind.GRAM.term("")
+"""Prefix of the index terms of one or two Chinese characters."""
 
 LONGEST_QUESTION, LONGEST_LINE = 6, 12
 """Most informative words of a query for which absent words, and absent names, are reported."""
 NAMES = (ClauseKind.CODE, ClauseKind.NAME)
 
-MOST_PARTS = 4
-"""Sentences of a query that are searched for by themselves: what is said around a question is short."""
+MOST_SENTENCES = 4
+"""Most sentences of a query that are searched for by themselves: what is said around a question is short."""
 MOSTLY_PROSE = 0.5
 """Share of prose in a query above which its sentences are. Of 1,078 texts that no entry answers, 4 are no longer called
 weak because of this; without regard to prose 131, as a line of a log says what many programs say. Of 150 questions,
@@ -117,22 +117,16 @@ class Searcher:
             typed.text, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
         )
         named = parsed.query.frameworks
-        chosen = request.filters.framework or named or request.frameworks
+        asked_about = request.filters.framework or named or request.frameworks
         # A filter excludes other frameworks anyway, and a whole title names its entry, whatever framework it mentions.
-        decided = request.filters.framework or (named and any(map(self._lexicon.has_key, parsed.query.keys)))
-        parsed = replace(parsed, query=replace(parsed.query, frameworks=() if decided else chosen))
-        meaning = self._embed(parsed.query)
-        ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning, typed.admitted)
+        is_title = named and any(map(self._lexicon.has_key, parsed.query.keys))
+        preferred = () if request.filters.framework or is_title else asked_about
+        query = replace(parsed.query, frameworks=preferred)
+        ranking = self._ranker.rank(query, request.offset + request.limit, self._embed(query), typed.admitted)
         (total,) = ranking.totals((request.filters,))
-        corrected = [parsed.corrected] if parsed.corrected and total else []
-        weak = not request.unfinished and ranking.is_weak()
-        # The query may be good apart from its spelling, or from what is said around it: a greeting, thanks. A cluster
-        # is not queried a second time to find out.
-        if weak and corrected and not self.waits:
-            weak = self._ranker.rank(self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
-        elif weak and not self.waits:
-            parts = _parts(typed.text) if parsed.query.prose > MOSTLY_PROSE else ()
-            weak = not any(self._is_found_by(each, request.filters, ranking.ranked[:1]) for each in parts)
+        parsed = replace(parsed, query=query, corrected=parsed.corrected if total else "")
+        corrected = [parsed.corrected] if parsed.corrected else []
+        weak = not request.unfinished and self._is_weak(parsed, ranking, typed.text, request.filters)
         return SearchAnswer(
             query=request.text,
             total=total,
@@ -144,8 +138,8 @@ class Searcher:
             weak=weak,
             absent_words=() if request.unfinished or corrected else tuple(self._absent_words(parsed.query)),
             operators=typed.operators,
-            frameworks=chosen,
-            framework_fits=not weak and any(self._is_of(one, chosen) for one in ranking.ranked[:1]),
+            frameworks=asked_about,
+            framework_fits=not weak and any(self._is_of(one, asked_about) for one in ranking.ranked[:1]),
         )
 
     def complete_field(self, text: str) -> tuple[str, ...]:
@@ -224,8 +218,18 @@ class Searcher:
             return None
         return vector
 
-    def _is_found_by(self, text: str, filters: Filters, first: Sequence[ScoredDocument]) -> bool:
-        """Whether the first hit, if there is one, is that of a text too, and fits it."""
+    def _is_weak(self, parsed: ParsedQuery, ranking: Ranking, text: str, filters: Filters) -> bool:
+        """Whether the best hit fits badly, and not only because of the spelling of `text`, or of what is said around
+        the question: a greeting, thanks. Another process is not asked a second time to find out."""
+        if not ranking.is_weak() or self.waits:
+            return ranking.is_weak()
+        if parsed.corrected:
+            return self._ranker.rank(self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
+        sentences = _longest_sentences(text) if parsed.query.prose > MOSTLY_PROSE else ()
+        return not any(self._is_answered_by(ranking.ranked[:1], each, filters) for each in sentences)
+
+    def _is_answered_by(self, first: Sequence[ScoredDocument], text: str, filters: Filters) -> bool:
+        """Whether a hit is the first one of `text` as well, and fits it."""
         query = self._parser.parse(text, filters).query
         ranking = self._ranker.rank(query, 1, self._embed(query))
         ids = [one.id for one in ranking.ranked]
@@ -265,7 +269,7 @@ class Searcher:
 
     def _is_chance_pair(self, term: str) -> bool:
         """Whether a term is a pair of characters that is no word, such as two from the middle of a word."""
-        return term.startswith(CHARACTERS) and not self.analyzer.is_word(text_of(term))
+        return term.startswith(GRAMS) and not self.analyzer.is_word(text_of(term))
 
     def _suggestions(
         self, request: SearchRequest, typed: TypedQuery, ranking: Ranking, *, found: bool
@@ -297,10 +301,10 @@ class Searcher:
         return bool(frameworks) and (entry.framework in frameworks or entry.applies_anywhere)
 
 
-def _parts(text: str) -> Sequence[str]:
-    """Return the longest MOST_PARTS sentences and lines of a text that has several."""
+def _longest_sentences(text: str) -> Sequence[str]:
+    """Return the longest MOST_SENTENCES sentences and lines of a text that has several."""
     found = [each for line in text.splitlines() for each in sentences_of(line)]
-    return sorted(found, key=len, reverse=True)[:MOST_PARTS] if len(found) > 1 else ()
+    return sorted(found, key=len, reverse=True)[:MOST_SENTENCES] if len(found) > 1 else ()
 
 
 def _reasons(
@@ -362,7 +366,7 @@ def _in_other_title(contributions: Sequence[Contribution], lang: Language) -> fr
 def _held(one: Contribution, contributions: Sequence[Contribution]) -> str:
     """Return what the zone of a contribution has of the word: its label, or some of its characters, with spaces."""
     terms = [each.term for each in contributions if (each.label, each.zone) == (one.label, one.zone)]
-    if not all(term.startswith(CHARACTERS) for term in terms):
+    if not all(term.startswith(GRAMS) for term in terms):
         return one.label
     starts = (
         (match.start(), len(text_of(term)))

@@ -15,12 +15,12 @@ from jieda.analysis.token import TokenKind
 from jieda.analysis.words import is_function_word
 from jieda.entry import Language
 from jieda.han import is_han
+from jieda.search.dictionary import Dictionary
 from jieda.search.index.protocol import Lexicon
 from jieda.search.meaning.embedder import GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.meaning.word_vectors import WordVectors
 from jieda.search.query.substitutes import index_terms
 from jieda.search.query.words import MatchKind, QueryWord, Substitute, WeightedTerm
-from jieda.search.translation import Dictionary
 from jieda.search.weights import SIMILAR, SIMILAR_FROM, SIMILAR_WORDS, TRANSLATED
 
 LONGEST = 4
