@@ -37,7 +37,7 @@ CONCEPT = TokenKind.CONCEPT.term("")
 
 
 class WordReader:
-    """Reads texts. Safe to share between threads."""
+    """Reads the words of texts. Safe to share between threads."""
 
     def __init__(self, analyzer: Analyzer, glossary: Glossary) -> None:
         self._analyzer = analyzer
@@ -133,7 +133,7 @@ NO_POSTINGS: WordPostings = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.i
 
 @dataclass(frozen=True, slots=True)
 class FactReader:
-    """Reads facts. Safe to share between threads."""
+    """Counts the terms of entries and logs. Safe to share between threads."""
 
     words: WordReader
     formats: Formats
@@ -200,22 +200,21 @@ class WordEvidence:
 
 @dataclass(frozen=True, slots=True)
 class PassageEvidence:
-    """The evidence of a passage's `words`. By entry: their `log_odds`, −∞ if they share no word, and whether any word
-    has `supported` it.
-
-    For all entries alike: `against` are the log-odds, at most 0, for the background log `rival`, which shares words of
-    the passage; `unheard` those, at most 0, for words that no entry and no log has. `spelled` maps each whole word to
-    its spelling.
-    """
+    """The evidence of a passage's words for each entry."""
 
     passage: Passage
     words: Sequence[WordEvidence]
     log_odds: Array
+    """By entry; −∞ for an entry without any of the words."""
     supported: Array
+    """By entry: whether any word speaks for it."""
     against: float
+    """Log-odds, at most 0, against every entry: the background log `rival` has words of the passage as well."""
     rival: str
     unheard: float
+    """Log-odds, at most 0, against every entry: for words that no entry and no log has."""
     spelled: Callable[[], Mapping[str, str]]
+    """Returns the spelling of each whole word."""
 
     def shared(self, place: int) -> tuple[str, ...]:
         """Return the words that support the entry at an index, the strongest first."""
@@ -228,12 +227,12 @@ class PassageEvidence:
 
 
 class LogEvidence:
-    """The evidence of a log's words for each entry, from the passage that supports it most. Arrays are by entry, in the
-    order of `ids`."""
+    """The evidence of a log's words: for each entry that of the passage that supports it most. Arrays are by entry, in
+    the order of `ids`."""
 
     def __init__(self, ids: Sequence[str], passages: Sequence[PassageEvidence]) -> None:
         self._passages = passages
-        # The first row is of no passage: it is chosen for an entry that shares no word with any.
+        # Row 0 stands for no passage, and is chosen for an entry that shares no word with any.
         places, nothing = np.arange(len(ids)), np.full(len(ids), -np.inf)
         whole = np.array([nothing, *(one.log_odds + one.against for one in passages)])
         self._chosen = whole.argmax(axis=0)

@@ -1,5 +1,5 @@
-"""The failures of a log: lines that tell of one, what makes two of them equal, and which are not what went wrong: they
-pass on another, or were dealt with."""
+"""The failures of a log: which lines tell of one, which failures are equal, and which are not what went wrong, because
+they pass on another or were handled."""
 
 import re
 from collections.abc import Sequence

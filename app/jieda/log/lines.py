@@ -46,23 +46,22 @@ _MOST_PREFIXES = 8
 
 @dataclass(frozen=True, slots=True)
 class FoldedLog:
-    """Lines without decoration: `texts`, each once, by first appearance, and `numbers`, the lines of the paste where
-    each first appears, counted from 1.
-
-    `rows` are all printed lines, in order, as indices of `texts`, and `places` their lines of the paste. `printed` maps
-    the index of a row with a prefix or repeats to times printed, and the rank or process, or empty.
-
-    `processes` maps the names in prefixes of lines to the index of their first text. `margins` maps a line of the
-    paste to the width of its prefix and the process that it names, or empty.
-    """
+    """A log whose distinct lines are kept once, without decoration. Lines of the paste are counted from 1."""
 
     texts: Sequence[str]
+    """The distinct lines, by first appearance."""
     numbers: Sequence[int]
+    """For each text the line of the paste where it first appears."""
     rows: Sequence[int]
+    """All printed lines, in order, as indices of `texts`."""
     places: Sequence[int]
+    """For each row its line of the paste."""
     printed: Mapping[int, tuple[int, str]]
+    """For rows with a prefix or repeats: how often they were printed, and by which rank or process, or empty."""
     processes: Mapping[str, int]
+    """For each process named in a prefix the index of its first text."""
     margins: Mapping[int, tuple[int, str]]
+    """For lines of the paste with a prefix: its width, and the process that it names, or empty."""
 
 
 class _PrintedText(NamedTuple):

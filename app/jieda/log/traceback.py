@@ -1,5 +1,5 @@
-"""Parses folded lines into failures: exceptions with their frames, chained ones too, and failures other than Python's;
-selects the passages whose words are compared with those of the entries; and lays the log out for reading."""
+"""Parses a log into failures: exceptions with their frames, chained ones too, and failures other than Python's. Selects
+the passages whose words are compared with those of entries, and describes the layout of the log for readers."""
 
 import re
 from collections import Counter

@@ -46,8 +46,8 @@ class ReasonType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo, meaning), or empty. Of a
-    meaning of the whole query both are empty."""
+    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo, meaning), or empty. Both are
+    empty if the entry resembles the query as a whole."""
 
     type: ReasonType
     text: str
@@ -108,7 +108,7 @@ class Hit:
 
 
 MOST_WEAK = 2
-"""Most entries whose titles are shown first if nothing fits well."""
+"""Most entries shown, by their titles, if nothing fits well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class FacetCount:
 
 
 class SuggestionType(StrEnum):
-    """What kind of way out is offered where little or nothing was found."""
+    """How to go on where little or nothing was found."""
 
     SPELLING = "spelling"
     NEAR_MISS = "near_miss"
@@ -167,9 +167,9 @@ class SearchAnswer:
     """Words of a question that no entry has in any form, filters aside."""
     operators: tuple[QueryOperator, ...] = ()
     frameworks: tuple[str, ...] = ()
-    """Frameworks asked about: those of a filter, otherwise named in the question, otherwise of `SearchRequest`."""
+    """Frameworks asked about: those of a filter, else those named in the question, else those of the request."""
     framework_fits: bool = False
-    """Whether an entry of these answers; it then comes first."""
+    """Whether the first hit is for one of these, and fits."""
 
     @property
     def is_of_others(self) -> bool:

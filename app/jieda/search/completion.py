@@ -28,9 +28,10 @@ from jieda.search.index.array_file import LAST, Array, Strings, encoded, narrow,
 from jieda.taxonomy import FACETS, GlossaryGroup, Taxonomy, facet_values
 
 NAME = re.compile(r"-{0,2}[A-Za-z_][\w.\-]*+")
-"""What may be an identifier. Whether it is one is asked apart, because code may be a long line of letters or dashes."""
+"""A candidate for an identifier. The next two tell whether it is one: a single pattern would be slow on a long line of
+letters or dashes."""
 JOINED = re.compile(r"[_.\-]|[a-z][A-Z]")
-"""Stands inside of an identifier of several words."""
+"""Separates the words of an identifier."""
 ALONE = re.compile(r"--[A-Za-z][\w\-]+|[A-Z][A-Z0-9_]{3,}")
 """An identifier of one word."""
 
@@ -136,7 +137,7 @@ FIRST = b"\x00"
 """Sorts after a string and before every longer one that starts with it."""
 
 EAGER = 4
-"""This many times the limit of candidates are sorted first; the rest only if these do not suffice."""
+"""This many times as many candidates as are shown are sorted first, and the rest only if these do not suffice."""
 
 
 class Completer:

@@ -1,4 +1,4 @@
-"""The search behind every surface: turns a request into an answer with entries, reasons, snippets and suggestions."""
+"""The search behind pages, API, agents and commands: answers a request with entries, reasons, snippets, suggestions."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -20,7 +20,7 @@ from jieda.search.answers import (
     SuggestionType,
 )
 from jieda.search.dictionary import Dictionary
-from jieda.search.index.document import sentences_of
+from jieda.search.index.document import longest_sentences
 from jieda.search.index.protocol import Index, ScoredDocument
 from jieda.search.meaning.embedder import GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.query.parser import Equivalents, FrameworkNames, ParsedQuery, QueryParser
@@ -109,8 +109,8 @@ class Searcher:
         self._concordances = Concordances(glossary, read_places)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
-        """Raises IndexUnreadable if the index was damaged while the process ran, ClusterUnavailable if it is remote
-        and no node answers."""
+        """Answer a request. Raises IndexUnreadable if the index was damaged while the process ran, ClusterUnavailable
+        if it is remote and no node answers."""
         typed = self._language.read(request.text) if self._language else None
         typed = typed or TypedQuery(request.text)
         parsed = self._parser.parse(
@@ -225,7 +225,7 @@ class Searcher:
             return ranking.is_weak()
         if parsed.corrected:
             return self._ranker.rank(self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
-        sentences = _longest_sentences(text) if parsed.query.prose > MOSTLY_PROSE else ()
+        sentences = longest_sentences(text, MOST_SENTENCES) if parsed.query.prose > MOSTLY_PROSE else ()
         return not any(self._is_answered_by(ranking.ranked[:1], each, filters) for each in sentences)
 
     def _is_answered_by(self, first: Sequence[ScoredDocument], text: str, filters: Filters) -> bool:
@@ -299,12 +299,6 @@ class Searcher:
         """Whether an entry is for one of `frameworks`, or applies anywhere."""
         entry = self._library.entries[scored.id]
         return bool(frameworks) and (entry.framework in frameworks or entry.applies_anywhere)
-
-
-def _longest_sentences(text: str) -> Sequence[str]:
-    """Return the longest MOST_SENTENCES sentences and lines of a text that has several."""
-    found = [each for line in text.splitlines() for each in sentences_of(line)]
-    return sorted(found, key=len, reverse=True)[:MOST_SENTENCES] if len(found) > 1 else ()
 
 
 def _reasons(

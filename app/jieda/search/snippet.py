@@ -1,6 +1,6 @@
-"""The lines of an edition with the places of index terms in them, and the snippet cut from them for a query.
+"""Cuts snippets for a query: from the lines of an edition, by the places of its index terms in them.
 
-Places are kept in a form that is searched without being decoded:
+These places are kept in a form that is searched without being decoded:
 
     number of terms · digest of each term, ascending · first occurrence of each term, and the end of the last one ·
     line, start and length of each occurrence
@@ -31,7 +31,7 @@ from jieda.search.answers import Snippet, Span
 NUMBER, DIGEST_SIZE = 4, 8
 """Bytes of a number and of a term's digest: among a million terms, a collision has odds below one in ten million."""
 KEPT = 1 << 14
-"""Entries of the cache of digests: editions share most of their terms."""
+"""Terms in the cache of digests: editions share most of theirs."""
 
 Place = tuple[int, int, int]
 """Number of a line, and start and end in its text, in characters."""
@@ -231,8 +231,8 @@ MarkedPlaces = Sequence[tuple[float, Sequence[Place]]]
 
 
 def snippet(lines: Sequence[EditionLine], marked: MarkedPlaces) -> Snippet:
-    """Cut a snippet from the line of the body with the most of the query, a fix before a preamble; from the first line
-    of the answer if nothing matches."""
+    """Cut a snippet from the line of the body that has most of the query, where a fix counts more than a preamble; from
+    the first line of the answer if nothing matches."""
     worth = [0.0] * len(lines)
     spans: dict[int, list[Span]] = {}
     for weight, places in marked:
@@ -251,7 +251,7 @@ def snippet(lines: Sequence[EditionLine], marked: MarkedPlaces) -> Snippet:
 
 
 def opening(edition: Edition, room: int) -> Snippet:
-    """Return the beginning of an edition's answer, as the snippet without a query."""
+    """Return the beginning of an edition's answer: the snippet where there is no query."""
     lines = lines_of_section(edition.answer) if edition.answer else ()
     whole = join_blocks(Snippet(line.text, code=line.code) for line in lines)
     if len(whole.text) <= room:

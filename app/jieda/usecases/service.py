@@ -145,8 +145,8 @@ class OncePerGeneration(Generic[T]):
         return values[key]
 
 
-STEPS_OF_ANOTHER = 5
-"""Iterations of the event loop that accept, read and answer a request on a new connection."""
+STEPS_OF_A_REQUEST = 5
+"""Iterations of the event loop in which a request on a new connection is accepted, read and answered."""
 LARGE_LOG = 1 << 16
 """Logs with more characters wait for other large ones; smaller ones have a lane of their own."""
 LARGE_LOGS = (1, 17)
@@ -221,7 +221,7 @@ class Service:
         """Wait for a turn to search on the event loop: simultaneous searches would otherwise run without a pause, and
         quick requests would wait for all of them."""
         async with self._searching:
-            for _ in range(STEPS_OF_ANOTHER if self.offload is not at_once else 0):
+            for _ in range(STEPS_OF_A_REQUEST if self.offload is not at_once else 0):
                 await asyncio.sleep(0)
             yield
 

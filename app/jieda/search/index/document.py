@@ -335,6 +335,12 @@ def sentences_of(line: str) -> list[str]:
     return [each for each in SENTENCE_END.split(line) if each]
 
 
+def longest_sentences(text: str, most: int) -> Sequence[str]:
+    """Return the longest sentences and lines of a text that has several, at most `most`."""
+    found = [each for line in text.splitlines() for each in sentences_of(line)]
+    return sorted(found, key=len, reverse=True)[:most] if len(found) > 1 else ()
+
+
 def _clauses(sentence: str, edition: Edition) -> list[str]:
     """Return clauses of at least LEAST characters; a shorter one is joined to the next, the last to the one before."""
     joined: list[str] = []

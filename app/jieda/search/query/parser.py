@@ -1,4 +1,4 @@
-"""Parses typed text into a query and the frameworks it names. Never fails; quotes are the only operator."""
+"""Parses typed text into a query, and finds the frameworks that it names. Never fails; quotes are the only operator."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -125,7 +125,7 @@ MAX_CLAUSES = 48
 
 
 Equivalents = Callable[[Sequence[QueryWord]], Iterable[Substitute]]
-"""Finds what words of a query may be called elsewhere, in another language or in other words."""
+"""Finds substitutes for the words of a query, in the other language or of similar meaning."""
 
 
 @dataclass(frozen=True, slots=True)

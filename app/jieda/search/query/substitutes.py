@@ -1,8 +1,8 @@
 """Finds substitutes for the words of a query: synonyms, corrections, identifiers, completions.
 
-Only plain words are ever corrected. Words with a digit, `_`, `.` or `-` are meant as typed, and so is every word of a
-general dictionary: if no entry has `fight`, it still does not mean `right`. A name with inner capitals may be a slip
-for another name, never for a word of the dictionary (`InternVL` for `interval`).
+Only plain words are corrected. Words with a digit, `_`, `.` or `-` are meant as typed, and so is every word of a
+general dictionary: if no entry has `fight`, it still does not mean `right`. A name with inner capitals may be a
+misspelling of another name, never of a word of the dictionary (`InternVL` is not `interval`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -110,7 +110,7 @@ class Speller:
         allowed = max(edits for length, edits in MAX_EDITS if len(typed) >= length)
         near = process.extract(typed, self._words, scorer=OSA.distance, score_cutoff=allowed, limit=None)
         # Among equals, the more common word wins. A word with a prefix or suffix (`uninitialized`, `longcat`) is
-        # another word, not a slip.
+        # another word, not a misspelling.
         ranked = sorted(
             (edits, -self._doc_frequency(TokenKind.EXACT.term(word)), word)
             for word, edits, _ in near
@@ -156,14 +156,15 @@ class Speller:
 
 
 def _same_start(typed: str, word: str) -> bool:
-    """Whether the start of `typed` may be a slip for that of `word`: the first letter is hardly ever wrong, unless it
-    is swapped with the second; `segfault` is not `default`."""
+    """Whether the start of `typed` may be a misspelling of that of `word`: the first letter is hardly ever wrong,
+    unless it is swapped with the second; `segfault` is not `default`."""
     return typed[0] == word[0] or typed[:2] == word[1::-1]
 
 
 def _same_end(typed: str, word: str) -> bool:
     """Whether the last letter is equal, swapped with the one before, or missing: short words with different last
-    letters are seldom slips of one another (`httpx` is not `https`), and names are often words with other endings."""
+    letters are seldom misspellings of one another (`httpx` is not `https`), and names are often words with other
+    endings."""
     return typed[-1] == word[-1] or typed[-2:] == word[:-3:-1] or typed == word[:-1]
 
 

@@ -1,5 +1,5 @@
-"""Finds what the words of a query are called elsewhere: in the other language, by a dictionary, and in other words, by
-their vectors.
+"""Finds substitutes that entries in one language only may have: translations, by a dictionary, and words of similar
+meaning, by their vectors.
 
 All translations of a word are one term, with a frequency and an idf of its own, after A. Pirkola, The Effects of Query
 Structure and Dictionary Setups in Dictionary-Based Cross-Language Information Retrieval (SIGIR 1998): a word with many
@@ -112,11 +112,11 @@ KEPT = 4096
 
 
 class SimilarWords:
-    """Finds the words that entries in one language only have for a word of a query, by vectors of both.
+    """Finds words of similar meaning, in both languages, by vectors.
 
-    Words of the query's own language count like those of the other one. Otherwise entries in the other language would
-    have more ways to match, and take the place of entries in the reader's own (.26 instead of .32 right first over the
-    bed "different" of `bench/beds.py`).
+    Those of the query's own language count like those of the other one. Otherwise entries in the other language would
+    have more ways to match, and displace entries in the reader's own (.26 instead of .32 right first over the bed
+    "different" of `bench/beds.py`).
     """
 
     def __init__(

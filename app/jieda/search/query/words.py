@@ -1,4 +1,4 @@
-"""The parsed query: its words, each with the alternatives that an entry may hold instead, and their clauses."""
+"""The parsed query: its words, and its clauses, each with the alternatives that satisfy it."""
 
 import math
 import re
@@ -337,8 +337,8 @@ class Substitute:
 def clauses_of(
     words: Sequence[QueryWord], substitutes: Sequence[Substitute], is_word: Callable[[str], bool]
 ) -> Iterator[Clause]:
-    """Yield a clause for each word, or for the words that one substitute replaces together; `is_word` consults a
-    general dictionary."""
+    """Yield a clause for each word, or for the words that one substitute replaces together. `is_word`: whether a
+    general dictionary has a word."""
     joined = {number for one in substitutes for number in range(one.first, one.last)}
     bounds = [0, *(number + 1 for number in range(len(words) - 1) if number not in joined), len(words)]
     for first, end in pairwise(bounds if words else []):

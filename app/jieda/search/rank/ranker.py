@@ -55,7 +55,7 @@ def informative_clauses(clauses: Sequence[Clause]) -> Sequence[Clause]:
 def evidence(
     query: Query, candidates: Candidates, scorer: QueryScorer, first: Sequence[ScoredDocument]
 ) -> float:
-    """Rate the best answer: about 0.3 for an unrelated entry, 1 for a right one. `first`: the best one or two.
+    """Rate how well the best of `first`, the best one or two, answers: about 0.3 if it is unrelated, 1 if it is right.
 
         evidence = coverage + BY_SCORE · words − BY_UNKNOWN · unknown + BY_FOREIGN · foreign
                  + prose · (BY_SIMILARITY · similarity + BY_LEAD · lead − UNLIKE)
@@ -64,7 +64,7 @@ def evidence(
     by words alone. `unknown` is the share of names that no entry has, that is code or words that no dictionary has:
     the question is about something else. `foreign` is the share of words that no entry has because entries lack the
     query's language. `lead` is the distance to the second document as a share of the best score. The second line
-    counts where meaning counts: an answer has to be similar there.
+    counts where similarity does: there an answer has to be similar.
     """
     best = first[0]
     # Words of similar meaning say too little of whether an answer fits.

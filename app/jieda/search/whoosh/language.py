@@ -1,4 +1,4 @@
-"""The query language: recognizes the unambiguous operators of a query, which Whoosh evaluates to a set of documents.
+"""The query language: recognizes the operators of a query, which Whoosh evaluates to a set of documents.
 
     framework:slime  kind:error  topic:oom  error_type:cuda-oom  lang:zh    a tag that exists, by id or by name
     框架:slime  类型:错误  主题:显存  错误类型:…  语言:zh
@@ -8,9 +8,9 @@
     memory OR 内存  framework:slime OR framework:roll
     mem*                                                                    words with this prefix
 
-Everything else is text and ranked as usual. A field counts only in a query of one line, written as one separate word
-with a value that exists. Operators that occur in prose and error messages as well (`-word`, NOT, OR, `mem*`, `title:`)
-count only in a query of at most MOST_WORDS words without code, and only between content words.
+Everything else is text and ranked as usual. A field is recognized only in a query of one line, as a word of its own
+with a value that exists; operators that occur in prose and error messages as well (`-word`, NOT, OR, `mem*`, `title:`)
+only in a query of at most MOST_WORDS words without code, and only between content words.
 """
 
 import re
