@@ -229,7 +229,7 @@ class ClusterIndex(EmbeddedIndex):
         return [search_body(query, size) for query in queries]
 
     def _admitted_queries(self, admitted: AdmittedDocuments | None) -> list[Body]:
-        """Return a filter for the documents of `admitted`: by their ids, or by those of all others if that is shorter."""
+        """Return a filter for the documents of `admitted`: by their ids, or those of all others if that is shorter."""
         if admitted is None:
             return []
         inside, outside = (

@@ -17,7 +17,7 @@ from jieda.content.read.directory import BRAND, list_directory
 from jieda.content.read.gather import GLOSSARY, TAXONOMY, in_order
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Confidence
-from jieda.diagnosis.facts import event_finder, signatures_of
+from jieda.diagnosis.signatures import signature_finder, signatures_of
 from jieda.entry import Kind, Problem
 from jieda.git import Repository
 from jieda.log.formats import compile_formats
@@ -50,7 +50,7 @@ def check_content(directories: Sequence[Path], snapshot: Snapshot | None = None)
     loaded = Loaded(directories)
     corpus, failures = loaded.corpus, loaded.vocabulary.logs.failures
     signatures = SignatureHolders.of(corpus)
-    find, logs = event_finder(signatures.holders, compile_formats(failures)), loaded.log_texts
+    find, logs = signature_finder(signatures.holders, compile_formats(failures)), loaded.log_texts
     matches = {
         content: signatures_of(find(text))
         for content, text in with_progress(logs.items(), len(logs), "logs tried")

@@ -8,7 +8,13 @@ from itertools import chain
 from jieda.content.check.findings import Matches, SignatureHolders
 from jieda.content.read.corpus import Corpus, SampleFile
 from jieda.content.read.state import ContentState
-from jieda.diagnosis.signatures import FoundSignatures, SignatureCount, count_signatures, signature_finder, signatures_of
+from jieda.diagnosis.signatures import (
+    FoundSignatures,
+    SignatureCount,
+    count_signatures,
+    signature_finder,
+    signatures_of,
+)
 from jieda.entry import Signature
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures
