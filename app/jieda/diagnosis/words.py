@@ -11,6 +11,7 @@ against an answer being likely, not against its being possible.
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -129,6 +130,31 @@ class CountedWords:
 
 
 NO_POSTINGS: WordPostings = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+class WordsWith:
+    """The words of entries with those of one entry replaced. Implements `EntryWords`."""
+
+    def __init__(self, words: EntryWords, entry_id: str, counted: Mapping[str, int]) -> None:
+        self._words = words
+        self._counted = counted
+        self._number = bisect_left(words.ids, entry_id)
+        self._is_new = entry_id not in words.ids[self._number : self._number + 1]
+        self.ids: Sequence[str] = words.ids
+        if self._is_new:
+            self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
+
+    def postings(self, word: str) -> WordPostings:
+        entries, counts = self._words.postings(word)
+        if self._is_new:
+            entries = entries + (entries >= self._number)
+        else:
+            kept = entries != self._number
+            entries, counts = entries[kept], counts[kept]
+        if not (count := self._counted.get(word, 0)):
+            return (entries, counts) if len(entries) else NO_POSTINGS
+        place = int(np.searchsorted(entries, self._number))
+        return np.insert(entries, place, self._number), np.insert(counts, place, count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,10 @@
 """Reviews a draft: checks it, renders it as it would be served, tries it on a log, and ranks it for its own queries."""
 
 import time
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-
-import numpy as np
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.words import within
@@ -21,7 +18,7 @@ from jieda.content.read.state import ContentState
 from jieda.diagnosis.answers import Confidence, Match
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.signatures import SignatureCount, count_signatures, signature_finder
-from jieda.diagnosis.words import NO_POSTINGS, EntryWords, FactReader, WordPostings
+from jieda.diagnosis.words import FactReader, WordsWith
 from jieda.entry import Edition, Entry, Language, Problem, Summary
 from jieda.search.answers import SearchRequest
 from jieda.signature import literal_text
@@ -109,31 +106,6 @@ class QueryRank:
     place: int
     winner: Summary | None
     weak: bool
-
-
-class WordsWith:
-    """The words of entries with those of one entry replaced. Implements `EntryWords`."""
-
-    def __init__(self, words: EntryWords, entry_id: str, counted: Mapping[str, int]) -> None:
-        self._words = words
-        self._counted = counted
-        self._number = bisect_left(words.ids, entry_id)
-        self._is_new = entry_id not in words.ids[self._number : self._number + 1]
-        self.ids: Sequence[str] = words.ids
-        if self._is_new:
-            self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
-
-    def postings(self, word: str) -> WordPostings:
-        entries, counts = self._words.postings(word)
-        if self._is_new:
-            entries = entries + (entries >= self._number)
-        else:
-            kept = entries != self._number
-            entries, counts = entries[kept], counts[kept]
-        if not (count := self._counted.get(word, 0)):
-            return (entries, counts) if len(entries) else NO_POSTINGS
-        place = int(np.searchsorted(entries, self._number))
-        return np.insert(entries, place, self._number), np.insert(counts, place, count)
 
 
 def with_entry(
