@@ -51,8 +51,9 @@ def source_lines(page: MarkdownPage, question: PageQuestion) -> list[str]:
     if question.lead.strip(" \t*_:："):
         lines = [question.lead.strip().removeprefix(":").removeprefix("：").strip(), *lines]
     lines = trim(lines)
-    if page.origin and lines and all(line.startswith(">") for line in lines):
-        # An answer that is only indented below its question is not a quotation.
+    quoted = page.origin and lines and all(line.startswith(">") for line in lines)
+    if quoted and not lines[0].startswith("> **"):
+        # An answer that is only indented below its question is neither a quotation nor a notice.
         lines = trim([line.removeprefix(">").removeprefix(" ") for line in lines])
     if lines and question.style == "definition":
         lines[0] = re.sub(r"^\s*:\s+", "", lines[0])

@@ -1,6 +1,5 @@
 """Converts extensions of Markdown: headings as HTML, collapsible boxes of site generators (`::: details`,
-`??? question`, `<Accordion title=…>`, a question with `:` below it), notices and tabs whose text is set in, and
-components of MDX."""
+`??? question`, `<Accordion title=…>`, a question with `:` below it), notices, tabs, shortcodes and MDX components."""
 
 import re
 from collections import Counter
@@ -17,25 +16,29 @@ CLOSED = re.compile(
     r"(?:\"(?P<double>[^\"]+)\"|'(?P<single>[^']+)').*(?<!/)>\s*$"
 )
 """Opening line of a box with a closing line: VitePress, VuePress, PyMdown, MyST, Hugo, components of MDX."""
-SET_IN = re.compile(r"^(?:\?\?\?\+?|!!!)\s+(?:question|faq|help)\b[^\"]*\"(?P<title>.+)\"\s*$")
-"""Opening line of a box whose text is indented: MkDocs."""
 _COMPONENT = re.compile(
     r"^\s*<(?P<close>/?)(?P<name>(?!Accordion|Details|Collaps|Expand)[A-Z][\w.]*)"
     r"(?P<rest>(?:\s[^<>]*)?)(?<!/)>\s*$"
 )
 """A line with only an MDX tag, which would make Markdown read the lines below it as HTML."""
-_BARE_TAG = re.compile(r"^\s*</?[A-Z]\w*>\s*$")
-"""The same without attributes: a box without a title."""
 _LABEL = re.compile(r"\b(?:label|title)=(?:\"(?P<double>[^\"]+)\"|'(?P<single>[^']+)')")
 _TAB = re.compile(
     r"^\s*(?:\{\{[<%]\s*tab\s+(?:\w+=)?\"(?P<hugo>[^\"]+)\".*[>%]\}\}|\{%\s*tab\s+title=\"(?P<gitbook>[^\"]+)\".*%\})\s*$"
 )
 """Opening line of a tab: Hugo, GitBook."""
-_SET_IN_TEXT = re.compile(
+_SET_IN = re.compile(
     r"^(?P<indent> *)(?:(?:!!!|\?\?\?\+?)\s+(?P<kind>[\w-]+)(?:[^\"]*\"(?P<title>.*)\")?"
     r"|===[!+]?\s+\"(?P<tab>.+)\")\s*$"
 )
-"""Opening line of a notice or tab whose text is indented: MkDocs."""
+"""Opening line of a box, a notice or a tab whose text is indented: MkDocs."""
+_ASKING = frozenset({"question", "faq", "help"})
+"""Kinds of boxes whose title is a question."""
+_FENCED = re.compile(r"^(?P<fence>:{3,})\s*(?P<kind>\w[\w-]*)\s*(?P<title>.*)$")
+"""Opening line of a notice with a closing line: Docusaurus, VitePress."""
+_ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\]\s*$")
+"""First line of a quotation that is a notice: GitHub."""
+_MARK = re.compile(r"^\s*(?:</?[A-Z]\w*>|\{[{%].*[%}]\}|:{3,})\s*$")
+"""A line with only a tag of MDX, a shortcode or the end of a notice."""
 _OPTION = re.compile(r"^ {4}[a-z][\w-]*: ")
 _TERM = re.compile(r"^\S.*[?？]\s*$")
 _DEFINED = re.compile(r"^:[ \t]+(?=\S)")
@@ -50,9 +53,13 @@ MOST_HEADING_LINES = 8
 """Maximum of lines of a heading written as HTML."""
 _INDENT = re.compile(r"^(?: {4}|\t)")
 
+Converted = tuple[Lines, int]
+"""What lines become, and the line behind them."""
+
 
 def open_boxes(text: str) -> Lines:
-    """Return the page with each box as `<details>`, each heading as Markdown, and the labels of tabs in bold."""
+    """Return the page with each box as `<details>`, each notice as a quotation, each heading as Markdown, and the
+    labels of tabs in bold."""
     lines = list(_open_components(text.split("\n")))
     converted = _convert_lines([line for line, _ in lines])
     return [(line, lines[number][1]) for line, number in converted]
@@ -84,7 +91,7 @@ def _open_components(lines: list[str]) -> Iterator[tuple[str, int]]:
             first = next((each for each in lines[at + 1 : at + 1 + MOST_BLANK] if each.strip()), "")
             opened.append((name, len(first) - len(first.lstrip(" "))))
         label = _LABEL.search(tag["rest"])
-        yield from _labeled(f"**{label['double'] or label['single']}:**" if label else "", at)
+        yield from _apart(f"**{label['double'] or label['single']}:**", at) if label else [("", at)]
 
 
 def _fence_after(fence: str, line: str) -> str:
@@ -92,59 +99,40 @@ def _fence_after(fence: str, line: str) -> str:
     return fence_after(fence, "" if CLOSED.match(line) else line)
 
 
-def _labeled(line: str, at: int) -> Iterator[tuple[str, int]]:
-    yield from ((each, at) for each in (("", line, "") if line else ("",)))
+def _apart(line: str, at: int) -> Lines:
+    return [("", at), (line, at), ("", at)]
 
 
 def _convert_lines(lines: list[str]) -> Iterator[tuple[str, int]]:
     at, fence = 0, ""
     while at < len(lines):
         before, fence = fence, _fence_after(fence, lines[at])
-        fenced = bool(before or fence)
-        if not fenced and (heading := _heading(lines, at)):
-            text, count = heading
-            yield from _labeled(text, at)
-            at += count
-            continue
-        title, body, end, behind = ("", at, at, at) if fenced else _box(lines, at)
-        if title:
-            yield from ((line, at) for line in (f"<details><summary>{title}</summary>", ""))
-            inside = [_INDENT.sub("", line) for line in lines[body:end]]
-            yield from ((line, body + number) for line, number in _convert_lines(inside))
-            yield from ((line, end - 1) for line in ("", "</details>", ""))
-            at = behind
-            continue
-        set_in = None if fenced else _SET_IN_TEXT.match(lines[at])
-        end = _end_of_indented(lines, at + 1, set_in["indent"]) if set_in else at
-        if set_in and any(map(str.strip, lines[at + 1 : end])):
-            yield from _set_in_text(set_in, lines, at, end)
-            at = end
-            continue
-        line = "" if not fenced and _BARE_TAG.match(lines[at]) else lines[at]
-        tab = None if fenced else _TAB.match(line)
-        yield from _labeled(f"**{tab['hugo'] or tab['gitbook']}:**", at) if tab else [(line, at)]
-        at += 1
+        tried = (convert(lines, at) for convert in (() if before or fence else CONVERTERS))
+        text, at = next(filter(None, tried), ([(lines[at], at)], at + 1))
+        yield from text
 
 
-def _set_in_text(opening: re.Match[str], lines: list[str], at: int, end: int) -> Iterator[tuple[str, int]]:
-    """Yield a notice as a quotation with a bold title, a tab as a bold label and its text."""
-    indent, tab = opening["indent"], opening["tab"]
-    inside = _convert_lines([line[len(indent) + 4 :] for line in lines[at + 1 : end]])
-    text = [(line, at + 1 + number) for line, number in inside]
+def _inside(lines: list[str], first: int, end: int, indent: str = "") -> Lines:
+    """Convert the text of a box, without its indentation and the blank lines behind it."""
+    bare = [_INDENT.sub("", line.removeprefix(indent)) for line in lines[first:end]]
+    text = [(line, first + number) for line, number in _convert_lines(bare)]
     while text and not text[-1][0]:
         text.pop()
-    if tab:
-        text = [("", at), (f"**{tab}:**", at), ("", at), *text, ("", end - 1)]
-    else:
-        title = opening["kind"].capitalize() if opening["title"] is None else opening["title"]
-        head = [(f"**{title}**", at), ("", at)] if title else []
-        quoted = [(f"> {line}".rstrip(), number) for line, number in [*head, *text]]
-        text = [("", at), *quoted, ("", end - 1)]
-    yield from (((f"{indent}{line}" if line else ""), number) for line, number in text)
+    return text
 
 
-def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
-    """Convert an HTML heading at the start of a line to Markdown; also return how many lines it takes."""
+def _details(title: str, inside: Lines, at: int, end: int) -> Lines:
+    return [(f"<details><summary>{title}</summary>", at), ("", at), *inside, *_apart("</details>", end - 1)]
+
+
+def _quotation(title: str, inside: Lines, at: int, end: int) -> Lines:
+    head = [(f"**{title}**", at), ("", at)] if title else []
+    quoted = [(f"> {line}".rstrip(), number) for line, number in [*head, *inside]]
+    return [("", at), *quoted, ("", end - 1)]
+
+
+def _convert_heading(lines: list[str], at: int) -> Converted | None:
+    """Convert an HTML heading at the start of a line."""
     if lines[at][:2].casefold() != "<h":
         return None
     match = _HEADING.match("\n".join(lines[at : at + MOST_HEADING_LINES]))
@@ -152,7 +140,8 @@ def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
     if match is None or not plain(title):
         return None
     anchor = f" {{#{match['anchor']}}}" if match["anchor"] else ""
-    return f"{'#' * int(match['level'])} {title}{anchor}", match[0].rstrip().count("\n") + 1
+    behind = at + match[0].rstrip().count("\n") + 1
+    return _apart(f"{'#' * int(match['level'])} {title}{anchor}", at), behind
 
 
 def _closing(line: str) -> str:
@@ -161,32 +150,79 @@ def _closing(line: str) -> str:
     return (match["fence"] or match["myst"] or f"/{match['tag'] or 'details'}") if match else ""
 
 
-def _box(lines: list[str], at: int) -> tuple[str, int, int, int]:
-    """Return title of the box that opens on a line, or empty, start and end of its text, and the line after it. Without
-    a closing line, it ends where the next one like it opens."""
-    line = lines[at]
-    if match := CLOSED.match(line):
-        closing = _closing(line)
-        inside = range(at + 1, len(lines))
-        ends = (
-            number
-            for number in inside
-            if closing in (lines[number].strip(" \t{<%>}"), _closing(lines[number]))
-        )
-        end = next(ends, len(lines))
-        title = next(filter(None, match.group("fenced", "directive", "shortcode", "double", "single")))
-        options = (number for number in inside if not _OPTION.match(lines[number]))
-        behind = end + (end < len(lines) and not _closing(lines[end]))
-        return title, next(options, end) if line[0] == "/" else at + 1, end, behind
-    if match := SET_IN.match(line):
-        end = _end_of_indented(lines, at + 1, "")
-        return match["title"], at + 1, end, end
+def _convert_closed(lines: list[str], at: int) -> Converted | None:
+    """Convert a box with a closing line; without one, it ends where the next one like it opens."""
+    match = CLOSED.match(lines[at])
+    if match is None:
+        return None
+    closing = _closing(lines[at])
+    inside = range(at + 1, len(lines))
+    ends = (
+        number for number in inside if closing in (lines[number].strip(" \t{<%>}"), _closing(lines[number]))
+    )
+    end = next(ends, len(lines))
+    title = next(filter(None, match.group("fenced", "directive", "shortcode", "double", "single")))
+    options = (number for number in inside if not _OPTION.match(lines[number]))
+    first = next(options, end) if lines[at][0] == "/" else at + 1
+    behind = end + (end < len(lines) and not _closing(lines[end]))
+    return _details(title, _inside(lines, first, end), at, end), behind
+
+
+def _convert_set_in(lines: list[str], at: int) -> Converted | None:
+    match = _SET_IN.match(lines[at])
+    if match is None:
+        return None
+    indent, title, kind = match["indent"], match["title"], match["kind"]
+    end = _end_of_indented(lines, at + 1, indent)
+    inside = _inside(lines, at + 1, end, indent)
+    if match["tab"]:
+        text = [*_apart(f"**{match['tab']}:**", at), *inside, ("", end - 1)]
+    elif title and kind in _ASKING and not indent:
+        text = _details(title, inside, at, end)
+    else:
+        text = _quotation(kind.capitalize() if title is None else title, inside, at, end)
+    return [(f"{indent}{line}" if line else "", number) for line, number in text], end
+
+
+def _convert_fenced(lines: list[str], at: int) -> Converted | None:
+    match = _FENCED.match(lines[at].lstrip())
+    if match is None:
+        return None
+    title = match["title"].strip(" \"'[]{}") or match["kind"].capitalize()
+    closing = range(at + 1, len(lines))
+    end = next((number for number in closing if lines[number].strip() == match["fence"]), None)
+    if end is None:
+        return _apart(f"**{title}**", at), at + 1
+    return _quotation(title, _inside(lines, at + 1, end), at, end), end + 1
+
+
+def _convert_term(lines: list[str], at: int) -> Converted | None:
+    """Convert a question with its answer behind a colon below it."""
     below = next((number for number in range(at + 1, min(at + 3, len(lines))) if lines[number].strip()), at)
-    if below > at and _TERM.match(line) and (defined := _DEFINED.match(lines[below])):
-        lines[below] = "    " + lines[below][defined.end() :]
-        end = _end_of_indented(lines, below, "")
-        return line.strip(), below, end, end
-    return "", at, at, at
+    if below == at or not _TERM.match(lines[at]) or not (defined := _DEFINED.match(lines[below])):
+        return None
+    end = _end_of_indented(lines, below + 1, "")
+    lines[below] = lines[below][defined.end() :]
+    return _details(lines[at].strip(), _inside(lines, below, end), at, end), end
+
+
+def _convert_line(lines: list[str], at: int) -> Converted | None:
+    if tab := _TAB.match(lines[at]):
+        return _apart(f"**{tab['hugo'] or tab['gitbook']}:**", at), at + 1
+    if alert := _ALERT.match(lines[at]):
+        return [(f"{alert[1]}**{alert[2].capitalize()}**", at), (alert[1].rstrip(), at)], at + 1
+    return ([("", at)], at + 1) if _MARK.match(lines[at]) else None
+
+
+CONVERTERS = (
+    _convert_heading,
+    _convert_closed,
+    _convert_set_in,
+    _convert_fenced,
+    _convert_term,
+    _convert_line,
+)
+"""Each converts what begins on a line, if it is of its kind; the first that does is used."""
 
 
 def _end_of_indented(lines: list[str], first: int, indent: str) -> int:

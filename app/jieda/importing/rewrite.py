@@ -1,4 +1,4 @@
-"""Tidies the Markdown of an answer: converts HTML, JSX and the notices of site generators, links and images."""
+"""Tidies the Markdown of an answer: converts HTML and JSX, links and images."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -33,10 +33,6 @@ _SPACED: Mapping[tuple[str, str], str] = {
     ("summary", "/"): "**\n\n",
 }
 _ANCHOR = re.compile(r"<a\b(?P<rest>[^<>]*)>(?P<text>.*?)</a>", re.IGNORECASE | re.DOTALL)
-_NOTICE = re.compile(r"^(?P<indent>\s*)(?::{3,}|!!!|\?\?\?\+?)\s*(?P<kind>[\w-]*)\s*(?P<title>.*)$")
-_NOTICE_END = re.compile(r"^\s*:{3,}\s*$")
-_SHORTCODE = re.compile(r"^\s*\{[{%].*[%}]\}\s*$")
-_ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\]\s*$")
 _EDGE = re.compile(
     r"[\s\u200b]*(?:-{3,}|={3,}|\*{3,}|_{3,}|(?:<br\s*/?>|</?details>|</?p>|</?div>|</summary>)+)?[\s\u200b]*",
     re.IGNORECASE,
@@ -63,9 +59,8 @@ def dedent(lines: Sequence[str]) -> list[str]:
 
 
 def tidy(text: str) -> str:
-    """Convert or remove tags and notices that are not Markdown; code stays as it is."""
-    lines = _notices(text.split("\n"))
-    return re.sub(r"\n{3,}", "\n\n", outside_code("\n".join(lines), _tags)).strip("\n")
+    """Convert or remove tags, which are not Markdown; code stays as it is."""
+    return re.sub(r"\n{3,}", "\n\n", outside_code(text, _tags)).strip("\n")
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
@@ -91,28 +86,6 @@ def _between_spans(text: str, change: Callable[[str], str]) -> str:
 
     changed = change(_SPAN.sub(keep, text))
     return re.sub("\x00(\\d+)\x00", lambda match: spans[int(match[1])], changed)
-
-
-def _notices(lines: Sequence[str]) -> list[str]:
-    """Convert `:::tip` to a quotation with a bold title, `!!! note` to a bold title; other marks are removed."""
-    code = code_lines(lines)
-    out: list[str] = []
-    quoting = ""
-    for number, line in enumerate(lines):
-        if number in code:
-            out.append(f"{quoting}{line}" if quoting else line)
-        elif quoting and _NOTICE_END.match(line):
-            quoting = ""
-            out.append("")
-        elif (match := _NOTICE.match(line)) and match["kind"]:
-            title = match["title"].strip(" \"'[]{}") or match["kind"].capitalize()
-            quoting = "> " if line.lstrip().startswith(":") else ""
-            out += ["", f"> **{title}**", ">"] if quoting else [f"**{title}**", ""]
-        elif match := _ALERT.match(line):
-            out += [f"{match[1]}**{match[2].capitalize()}**", match[1].rstrip()]
-        elif not _SHORTCODE.match(line) and not _NOTICE_END.match(line):
-            out.append(f"{quoting}{line}".rstrip() if quoting else line)
-    return out
 
 
 def _tags(text: str) -> str:
