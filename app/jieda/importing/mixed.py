@@ -17,53 +17,32 @@ Units = tuple[Unit, ...]
 def mix_styles(
     hosts: Sequence[Host], chosen: Mapping[int, Units], asking: Set[HeadingRank]
 ) -> Mapping[int, Units]:
-    """Return the questions of the hosts by number, with those that `chosen`, a style for each host, leaves out.
+    """Return the questions of the hosts by number, with those that `chosen`, a style for each host, leaves out: beside
+    others, what is marked and what is in a style that other sections consist of; behind a closed box, any.
 
     Below a heading that asks, only what asks is a question, and only in styles that other sections consist of.
     """
-    styles = {units[0].style for units in chosen.values() if units}
+    styles = {units[0].style for units in chosen.values()}
     mixed = dict(chosen)
     for at, host in enumerate(hosts):
-        written = chosen.get(at, ())
-        title = host.section.title
-        if written and written[0].style in MIXED:
-            mixed[at] = _beside(host, written, styles)
-        elif not written and title and host.end == host.section.end:
-            below = host.section.rank in asking or WORDING.likeness(title) >= ASKING
-            mixed[at] = tuple(_below_question(host, styles - {"table"})) if below else ()
-    return {at: units for at, units in mixed.items() if units}
+        section, written = host.section, chosen.get(at, ())
+        style = written[0].style if written else ""
+        if style in MIXED:
+            beside = MIXED if style == "details" else styles - {"table"} | {"marked"}
+            others = _units(host, [each for each in MIXED if each in beside and each != style])
+            mixed[at] = _in_order((*written, *others))
+        elif not written and section.title and host.end == section.end:
+            asks = section.rank in asking or WORDING.likeness(section.title) >= ASKING
+            units = _in_order(_units(host, [each for each in MIXED if each in styles - {"table"}]))
+            if asks and units and _has_text_before(section, units[0].first):
+                mixed[at] = (heading_unit(section), *units)
+    return mixed
 
 
 def heading_unit(section: HeadedSection) -> Unit:
     """Return the question that a heading is."""
     body = min(section.first + 1, section.end)
     return Unit(section.title, section.first, body, answered=True, anchor=section.anchor, style="heading")
-
-
-def _beside(host: Host, written: Units, styles: Set[str]) -> Units:
-    """Return the chosen questions of a host and those of other styles that are no part of their answers: in front of
-    them all, behind a closed box, marked, or in a style that other sections consist of."""
-    style, first = written[0].style, written[0].first
-    others = [
-        unit
-        for unit in _units(host, [each for each in MIXED if each != style])
-        if unit.first < first
-        or style == "details"
-        or unit.style == "marked"
-        or (unit.style in styles and unit.style != "table")
-    ]
-    units = _in_order((*written, *others))
-    own = host.section
-    if others and own.title.rstrip().endswith(("?", "？")) and _has_text_before(own, units[0].first):
-        return (heading_unit(own), *units)
-    return units
-
-
-def _below_question(host: Host, styles: Set[str]) -> Iterator[Unit]:
-    units = _in_order(_units(host, [each for each in MIXED if each in styles]))
-    if units and _has_text_before(host.section, units[0].first):
-        yield heading_unit(host.section)
-        yield from units
 
 
 def _units(host: Host, styles: Sequence[str]) -> Iterator[Unit]:
