@@ -9,6 +9,7 @@ import pytest
 from jieda.version import VERSION
 
 from tests.support.command import jieda, process
+from tests.support.small_content import edition, write
 
 SCRIPT = "from jieda.cli.launch import main; main()"
 
@@ -26,9 +27,11 @@ def test_a_program_in_the_current_folder_is_not_run(tmp_path: Path, arguments: t
 
 
 def test_standard_streams_that_are_closed_stand_in_no_ones_way(tmp_path: Path) -> None:
+    content = write(tmp_path / "content", {"en/roll/one.md": edition("One")})
+
     def shell(line: str) -> "subprocess.CompletedProcess[str]":
         command = ["sh", "-c", line, sys.executable, "-P", "-c", SCRIPT]
-        environ = os.environ | {"JIEDA_DATA": str(tmp_path)}
+        environ = os.environ | {"JIEDA_DATA": str(tmp_path), "JIEDA_CONTENT": str(content)}
         return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
 
     empty = shell('"$0" "$@" diagnose <&-')

@@ -58,7 +58,7 @@ def jieda(content: Path, data: Path) -> Jieda:
 def test_who_searches_is_told_of_files_that_are_missing_and_of_no_other_problem(tmp_path: Path) -> None:
     content = write(tmp_path / "content", CONTENT)
     jieda = Jieda(content, tmp_path / "data")
-    assert "sync" in jieda.process("check").stdout, "twins that were never synced are a problem, and served"
+    assert "sync" in jieda("check").stdout, "twins that were never synced are a problem, and served"
     assert jieda.process("search", "ray_head").stderr == ""
     (content / "en/roll/oom.md").write_text("---\ntitle: [\n---\n", encoding="utf-8")
     told = "files left out for a mistake: 1; `jieda check` names them\n"

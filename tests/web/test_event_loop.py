@@ -17,10 +17,11 @@ from fastapi import FastAPI
 from bench.content import write_content
 from bench.loop import REQUESTS
 from tests.support import inside
+from tests.support.small_content import edition
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
-FEW, MANY = 60, 180
+WHOLE, FEW, MANY = 8, 60, 180
 SLACK = 1.3
 """Digits of numbers and the like may differ. Work for each entry would multiply the steps by up to three."""
 EXEMPT = re.compile(r"/metrics|page=|offset=")
@@ -49,13 +50,17 @@ def counted() -> Iterator[Steps]:
 
 
 def application(folder: Path, count: int) -> FastAPI:
-    return inside.application(folder, write_content(folder / "content", count), semantic="0")
+    """All but a few of the entries are short: what is counted is how many there are."""
+    content = write_content(folder / "content", WHOLE)
+    for number in range(WHOLE, count):
+        (content / f"en/frame1/short-{number}.md").write_text(edition("Short", topics="[topic1]"))
+    return inside.application(folder, content, semantic="0")
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     """An application with few entries, for tests that leave it well."""
-    return application(tmp_path_factory.mktemp("small"), 8)
+    return application(tmp_path_factory.mktemp("small"), WHOLE)
 
 
 async def steps_on_the_loop(app: FastAPI) -> dict[str, int]:
