@@ -60,12 +60,11 @@ run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST
 	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) JIEDA_WORKBENCH=$(or $(JIEDA_WORKBENCH),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
 
 # A process more than there are cores, at most eight: the suite waits for servers and browsers as much as it computes; the
-# quick tests only compute. A module stays in one of them. By the number of their tests, as xdist has it, files that drive
-# browsers are not all there at the same time.
+# quick tests only compute. A module stays in one of them; their order is that of tests/conftest.py.
 CORES = $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((cores < 7 ? cores : 7)))
 PROCESSES = $(shell echo $$(($(CORES) + 1)))
 quick: PROCESSES = $(CORES)
-PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),$(PROCESSES)) --dist loadfile --max-worker-restart 0
+PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),$(PROCESSES)) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 # With --jobs the types are checked beside the first tests.
 test: install lint types check suite ## Lint, types, content and all tests, as in continuous integration (ARGS, JOBS)

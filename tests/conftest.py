@@ -1,6 +1,7 @@
 """Server fixtures for tests over HTTP; a failed test shows the output of its servers."""
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -165,7 +166,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests that `make quick` excludes: those that start servers or builds, and those that drive a browser.
 
-    Tests marked `quick` stay included, so that `make quick` covers every package.
+    Tests marked `quick` stay included, so that `make quick` covers every package. Modules of quick tests come last: of
+    several processes none is left with a long one when the others have ended.
     """
     for item in items:
         quick = item.get_closest_marker("quick")
@@ -177,6 +179,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="^TimeoutError"))
         elif SERVER_FIXTURES.intersection(getattr(item, "fixturenames", ())) and not quick:
             item.add_marker(pytest.mark.server)
+    long = {item.path for item in items if any(map(item.get_closest_marker, ("browser", "server", "slow")))}
+    count = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path not in long, -count[item.path]))
 
 
 OWN_SERVERS: pytest.StashKey[list[Server]] = pytest.StashKey()

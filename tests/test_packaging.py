@@ -7,12 +7,9 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import tomllib
-import urllib.request
 from importlib.metadata import version
 from pathlib import Path
-from urllib.error import URLError
 
 import pytest
 import yaml
@@ -21,7 +18,7 @@ from jieda.version import VERSION
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.support.server import COMMAND, PATIENCE, environment, free_port
+from tests.support.server import COMMAND, Server, environment, free_port, wait_until_ready
 from tests.support.shipped import copy_data
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -149,35 +146,21 @@ def test_installing_again_does_nothing_and_a_moved_checkout_is_installed_anew(ch
     not (ROOT / ".venv" / ".installed").is_file(), reason="this checkout was not installed with make install"
 )
 def test_make_run_serves_what_the_readme_promises(tmp_path: Path) -> None:
-    port = free_port()
-    log = tmp_path / "log"
+    port, log = free_port(), tmp_path / "log"
     with log.open("wb") as output:
         environ = unnested() | {"JIEDA_DATA": str(copy_data(tmp_path / "data"))}
         command = ["make", "run", f"PORT={port}"]
-        server = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output)
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output)
+    server = Server(process, f"http://127.0.0.1:{port}", log, tmp_path / "data")
     try:
-        answer = json.loads(fetch(f"http://127.0.0.1:{port}/api/v1/search?q=node2pg", server))
+        wait_until_ready(server)
+        with server.client() as client:
+            answer = client.get("/api/v1/search", params={"q": "node2pg"}).json()
         assert [hit["id"] for hit in answer["hits"]][:1] == ["roll/node2pg-keyerror"]
-    except AssertionError:
-        print(log.read_text(encoding="utf-8"))
-        raise
     finally:
-        server.terminate()
-        server.wait(timeout=PATIENCE)
+        server.stop()
     with socket.socket() as gone:
         assert gone.connect_ex(("127.0.0.1", port)) != 0, "the server outlived make"
-
-
-def fetch(url: str, server: subprocess.Popen[bytes]) -> bytes:
-    """What `url` answers, once the server is up."""
-    for _ in range(1800):
-        assert server.poll() is None, "make run ended"
-        try:
-            with urllib.request.urlopen(url, timeout=5) as answer:
-                return bytes(answer.read())
-        except URLError:
-            time.sleep(0.1)
-    raise AssertionError("make run did not serve within three minutes")
 
 
 def test_the_image_holds_only_what_it_is_told_to() -> None:

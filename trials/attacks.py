@@ -344,7 +344,7 @@ def main() -> None:
         try:
             running.until_ready()
             faults += [f"a forged address gets {each}" for each in forged(given.port)]
-            Reader().read(given.port, time.monotonic() + 2)
+            Reader().read(given.port, time.monotonic() + min(2.0, given.seconds))
             faults += starved(running)
             for name in given.only:
                 found = Measured()

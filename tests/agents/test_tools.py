@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jieda.agents.answering import Context
+from jieda.agents.protocol import server_of
+from jieda.client import Remote
 from jieda.han import has_han
+from jieda.locales.translations import Translations
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ResourceTemplateReference, TextContent
@@ -367,7 +371,18 @@ def test_an_unknown_resource_or_prompt_is_refused_with_a_hint(agents_server: Ins
     over_http(agents_server, work)
 
 
-def test_a_server_that_is_not_there_is_not_taken_for_an_entry_that_is_not(tmp_path: Path) -> None:
+def before(base: str, work: Work[None]) -> None:
+    """Hand `work` a client of what `jieda mcp --url` would run, in this process."""
+    served = server_of(lambda _: Context(Remote.at(base), Translations.load().translator))
+
+    async def run() -> None:
+        async with Client(served) as client:
+            await work(client)
+
+    asyncio.run(run())
+
+
+def test_a_server_that_is_not_there_is_not_taken_for_an_entry_that_is_not() -> None:
     nowhere = f"http://127.0.0.1:{free_port()}"
 
     async def work(client: Client) -> None:
@@ -380,10 +395,10 @@ def test_a_server_that_is_not_there_is_not_taken_for_an_entry_that_is_not(tmp_pa
             assert nowhere in str(raised.value)
         assert "did not answer" in text_of(await client.call_tool("read", CALLS["read"]))
 
-    over_stdio(tmp_path, work, "--url", nowhere)
+    before(nowhere, work)
 
 
-def test_what_a_server_refuses_is_told_in_its_words(agents_server: Inside | Server, tmp_path: Path) -> None:
+def test_what_a_server_refuses_is_told_in_its_words(agents_server: Inside | Server) -> None:
     async def work(client: Client) -> None:
         with pytest.raises(MCPError, match=r"no entry “roll/nosuch”.*call search or list"):
             await client.read_resource("jieda://entry/roll/nosuch")
@@ -392,4 +407,4 @@ def test_what_a_server_refuses_is_told_in_its_words(agents_server: Inside | Serv
         # More entries than any list of the API shows of a search.
         assert (await client.list_resources(cursor="20000")).resources == []
 
-    over_stdio(tmp_path, work, "--url", agents_server.base)
+    before(agents_server.base, work)

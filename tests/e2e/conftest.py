@@ -26,6 +26,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-gpu",
+    "--in-process-gpu",
     "--no-first-run",
     "--renderer-process-limit=1",  # a process less for each page: a tenth of the processor time
 )
