@@ -97,7 +97,7 @@ def _misjudged_logs(loaded: Loaded, snapshot: Snapshot) -> Iterator[Problem]:
     ]
     for owner, log in (*owned, *(("", each) for each in loaded.corpus.background)):
         framework = owner.partition("/")[0]
-        asked = SearchRequest(loaded.sample_texts[log.path], frameworks=(framework,) if framework else ())
+        asked = SearchRequest(loaded.log_texts[log.content], frameworks=(framework,) if framework else ())
         matches = judge(snapshot, asked).matches
         first = matches[0].entry.id if matches else ""
         if owner and owner != first:

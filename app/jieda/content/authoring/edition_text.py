@@ -176,10 +176,7 @@ def known_skeletons(
     """Return the editions of a new entry, in the languages of the content, filled in with the fields that are `known`,
     the day among them, and with the printed lines, `text`; two are stamped as in sync. `doubts` by language."""
     framework = entry_id.partition("/")[0]
-    bodies = {}
-    for lang in corpus.languages:
-        todo = _BODY[lang]["symptom"]
-        bodies[lang] = _skeleton_body(known.kind, lang).replace(todo, f"{todo}\n\n{code_block(text)}", 1)
+    bodies = {lang: _skeleton_body(known.kind, lang, text) for lang in corpus.languages}
     editions = {}
     for lang, body in bodies.items():
         empty = _skeleton_front(corpus.taxonomy, framework, known.kind, lang, known.updated)
@@ -236,5 +233,8 @@ def _skeleton_front(
     )
 
 
-def _skeleton_body(kind: Kind, lang: Language) -> str:
-    return "\n".join(f"## {SECTIONS[key][lang]}\n\n{_BODY[lang][key]}\n" for key in SKELETON_SECTIONS[kind])
+def _skeleton_body(kind: Kind, lang: Language, text: str = "") -> str:
+    todo = dict(_BODY[lang])
+    if text:
+        todo["symptom"] += f"\n\n{code_block(text)}"
+    return "\n".join(f"## {SECTIONS[key][lang]}\n\n{todo[key]}\n" for key in SKELETON_SECTIONS[kind])

@@ -54,7 +54,7 @@ class Loaded:
             file.content.decode() for file in shared if file.where == GLOSSARY
         )
         self.state = advance(None, Reading(read, problems, frozenset()), self.vocabulary, self._parse_files)
-        self.sample_texts = self._read_logs()
+        self.log_texts = self._read_logs()
 
     @property
     def corpus(self) -> Corpus:
@@ -66,16 +66,10 @@ class Loaded:
         return self.state.file_problems
 
     @property
-    def log_texts(self) -> dict[str, str]:
-        """The texts of all samples and background logs, by the hash of their content."""
-        logs = (*self.corpus.samples.values(), self.corpus.background)
-        return {log.content: self.sample_texts[log.path] for each in logs for log in each}
-
-    @property
     def samples(self) -> tuple[Sample, ...]:
         """All sample logs, including those of ids without an entry."""
         return tuple(
-            Sample(owner, file.path, self.sample_texts[file.path])
+            Sample(owner, file.path, self.log_texts[file.content])
             for owner, files in self.corpus.samples.items()
             for file in files
         )
@@ -99,7 +93,7 @@ class Loaded:
             images={where: image.path for where, image in corpus.images.items()},
             sampled=frozenset(corpus.samples) & entries.keys(),
             read_samples=lambda entry_id: tuple(
-                Sample(entry_id, file.path, self.sample_texts[file.path]) for file in samples[entry_id]
+                Sample(entry_id, file.path, self.log_texts[file.content]) for file in samples[entry_id]
             ),
             digest=self._digest(),
             drafts=draft_files(corpus.by_id),
@@ -134,7 +128,7 @@ class Loaded:
         problems = tuple(problem for problem in reading.problems if problem.path not in places)
         changed = Reading(tuple(directories), problems, reading.folders)
         self.state = advance(self.state, changed, self.vocabulary, self._parse_files)
-        self.sample_texts = self._read_logs()
+        self.log_texts = self._read_logs()
 
     def _read(self, file: FoundFile) -> KnownFile | None:
         try:
@@ -151,9 +145,10 @@ class Loaded:
             found[file] = ReadFile.of(file, parsed.outline if parsed else None, problems)
         return found
 
-    def _read_logs(self) -> dict[Path, str]:
+    def _read_logs(self) -> dict[str, str]:
+        """Return the texts of all samples and background logs, by the hash of their content."""
         logs = (*self.corpus.samples.values(), self.corpus.background)
-        return {log.path: self._sources[log.path].content.decode() for each in logs for log in each}
+        return {log.content: self._sources[log.path].content.decode() for each in logs for log in each}
 
     def _make_entry(self, prepared: Prepared) -> Entry:
         editions = {}

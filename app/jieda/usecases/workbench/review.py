@@ -66,7 +66,7 @@ def _check_between(material: LoadedContent, edited: Loaded, draft: Draft) -> Ite
     files = corpus.by_id.get(draft.id, {}).values()
     signatures = [signature for file in files for signature in file.front.signatures]
     more = {
-        sample.content: edited.sample_texts[sample.path]
+        sample.content: edited.log_texts[sample.content]
         for sample in corpus.samples.get(draft.id, ())
         if sample.where == draft.sample_place
     }
@@ -142,11 +142,9 @@ def diagnoser_with(snapshot: Snapshot, material: LoadedContent, library: Library
     served = snapshot.diagnoser
     if entry is None:
         return with_entry(served, library, entry_id, (), ())
-    samples = {
-        other: material.loaded.corpus.samples[other] for other in sorted(material.loaded.corpus.samples)
-    }
-    texts = material.loaded.sample_texts
-    own = [texts[log.path] for log in samples.get(entry_id, ())] + ([sample] if sample else [])
+    samples = material.loaded.corpus.samples
+    texts = material.loaded.log_texts
+    own = [texts[log.content] for log in samples.get(entry_id, ())] + ([sample] if sample else [])
     events = material.events(entry.signatures)
     logs = [(other, events[log.content]) for other, held in samples.items() for log in held]
     if sample:

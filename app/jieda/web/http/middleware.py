@@ -5,7 +5,6 @@ as long as many empty requests.
 """
 
 import asyncio
-import hashlib
 import logging
 import re
 import secrets
@@ -17,6 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -228,8 +228,8 @@ SIZE = 1500
 """Approximate overhead of a cached response beside its body, in bytes."""
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
-Key = tuple[bytes, str]
-"""The digest of a request, and the origin that absolute addresses in its response begin with."""
+Key = tuple[str, ...]
+"""What a response depends on, and last the origin that absolute addresses in it begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,12 +250,12 @@ class Repeats:
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        digest = _key(scope)
-        site = site_of(Request(scope)) if digest else None
+        asked = _key(scope)
+        site = site_of(Request(scope)) if asked else None
         if site is None or not site.knowledge.ready:
             await self.app(scope, receive, send)
             return
-        key = digest, site.urls.base_url
+        key = *asked, site.urls.base_url
         kept: SentResponse | None = site.cache.get(site.service.current(), key)
         if kept is None:
             await self._keep(site, key, scope, receive, send)
@@ -266,7 +266,7 @@ class Repeats:
             site.metrics.searches.labels(kept.outcome).inc()
         if kept.note:
             site.service.note(kept.note._replace(asker=asker_of(Request(scope))))
-        await _send_again(kept, scope, send)
+        await _send_again(kept, scope, receive, send)
 
     async def _keep(self, site: Site, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and cache its response if the same snapshot was served from start to end."""
@@ -284,7 +284,7 @@ class Repeats:
                     sent = SentResponse(
                         headers, body, scope["route"], said.get("outcome", ""), said.get("note")
                     )
-                    site.cache.put(snapshot, key, sent, SIZE + len(body))
+                    site.cache.put(snapshot, key, sent, SIZE + len(body) + sum(map(len, key)))
             await send(message)
 
         await self.app(scope, receive, watched)
@@ -296,27 +296,22 @@ def _is_kept(headers: Headers, size: int) -> bool:
     return is_whole and headers.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in headers
 
 
-async def _send_again(kept: SentResponse, scope: Scope, send: Send) -> None:
+async def _send_again(kept: SentResponse, scope: Scope, receive: Receive, send: Send) -> None:
     """Send the cached response, or 304 to a client that already has it."""
     had = Headers(scope=scope).get("if-none-match", "")
-    if had and has_tag(had, Headers(raw=list(kept.headers)).get("etag", "")):
-        headers = [pair for pair in kept.headers if pair[0] not in OF_A_BODY]
-        await send({"type": "http.response.start", "status": 304, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    await send({"type": "http.response.start", "status": 200, "headers": list(kept.headers)})
-    await send({"type": "http.response.body", "body": kept.body})
+    known = bool(had) and has_tag(had, Headers(raw=list(kept.headers)).get("etag", ""))
+    answer = Response(b"" if known else kept.body, 304 if known else 200)
+    answer.raw_headers = [pair for pair in kept.headers if not (known and pair[0] in OF_A_BODY)]
+    await answer(scope, receive, send)
 
 
-def _key(scope: Scope) -> bytes:
-    """Return a digest of all that a response depends on, cookies included; empty where the response is not cached."""
+def _key(scope: Scope) -> tuple[str, ...]:
+    """Return all that a response depends on, cookies included; empty where the response is not cached."""
     if scope["type"] != "http" or scope["method"] != "GET":
-        return b""
+        return ()
     path = own_path(scope)
     if path != paths.API_SEARCH and not any(page.match(path) for page in PAGES):
-        return b""
+        return ()
     headers = Headers(scope=scope)
-    said = [",".join(headers.getlist(name)) for name in DEPENDS_ON]
-    query = scope["query_string"].decode("latin-1")
-    whole = "\n".join((path, *(f"{len(value)} {value}" for value in said), query))
-    return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=24).digest()
+    said = (",".join(headers.getlist(name)) for name in DEPENDS_ON)
+    return path, scope["query_string"].decode("latin-1"), *said
