@@ -97,7 +97,7 @@ class KnowledgeBase:
 
     def diagnose(self, log: str, *, lang: str = "en", framework: str = "") -> ApiDiagnosis:
         """Return the entries that explain a log, or the verdict that none does. `framework`: the one that wrote the
-        log, if known. Raises JiedaError for a log that is too large."""
+        log, if known. Raises JiedaError for a framework that the content lacks."""
         return self._run(self.client.diagnose(log, _language(lang), framework))
 
     def read(self, entry_id: str, *, lang: str = "en") -> ApiEntry:
