@@ -9,6 +9,7 @@ from jieda.client import Client
 from jieda.diagnosis.answers import Verdict
 from jieda.entry import Language
 from jieda.errors import BadParameter
+from jieda.locales.translations import Translate
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import cut, one_line, read_ranges
 from jieda.search.answers import MOST_WEAK, SearchRequest
@@ -35,7 +36,7 @@ class Context:
     itself, which a remote server does not provide."""
 
     client: Client
-    translator: Callable[[Language], Callable[..., str]]
+    translator: Callable[[Language], Translate]
     site: Callable[[], SiteTexts] = SiteTexts
 
 

@@ -2,18 +2,18 @@
 tokens; and the same as text, because many clients show a model nothing else. In the text, everything from an entry, its
 title included, is inside a fence."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
 
 from jieda.diagnosis.answers import Verdict
+from jieda.locales.translations import Translate
 from jieda.presentation.entry_text import validity_texts
 from jieda.presentation.fence import Fence, random_fence
 
 Json = dict[str, Any]
 View = dict[str, "View"]
-T = Callable[..., str]
 
 
 def fields(names: str, **below: View) -> View:
@@ -92,7 +92,7 @@ def _pick_value(value: Any, view: View, name: str) -> Any:
             return value
 
 
-def diagnosis_text(found: Json, t: T) -> str:
+def diagnosis_text(found: Json, t: Translate) -> str:
     """Describe the matches with the fix, or the recognized errors and similar entries."""
     fence = random_fence(str(found))
     lines = [_verdict(found, t)]
@@ -111,11 +111,11 @@ def diagnosis_text(found: Json, t: T) -> str:
     return "\n".join([*lines, last]).rstrip()
 
 
-def _verdict(found: Json, t: T) -> str:
+def _verdict(found: Json, t: Translate) -> str:
     return t("diagnosis.ask") if "asks" in found else t(f"diagnosis.verdict.{found['outcome']}")
 
 
-def _match(number: int, match: Json, fence: Fence, t: T) -> Iterator[str]:
+def _match(number: int, match: Json, fence: Fence, t: Translate) -> Iterator[str]:
     yield f"{number}. [{match['confidence']}]"
     yield from (
         f"{t('diagnosis.line', line=str(each['line']))} {each['text']}" for each in match.get("matched", ())
@@ -125,7 +125,7 @@ def _match(number: int, match: Json, fence: Fence, t: T) -> Iterator[str]:
         yield t("agents.read_on", id=match["id"])
 
 
-def search_text(found: Json, t: T) -> str:
+def search_text(found: Json, t: Translate) -> str:
     """List the hits by rank, after a note if nothing fits well."""
     fence, hits, judgement = random_fence(str(found)), found.get("hits", []), found.get("judgement", {})
     lines, rest = [], [*_next_page(found, t), found.get("advice", "")]
@@ -147,7 +147,7 @@ def search_text(found: Json, t: T) -> str:
     return "\n".join([*lines, *_list_entries(hits, fence, t), *rest]).rstrip()
 
 
-def entry_text(entry: Json, t: T) -> str:
+def entry_text(entry: Json, t: Translate) -> str:
     """Return the entry, or a part of it, as text."""
     fence = random_fence(str(entry))
     notes = [t("entry.stale")] if entry.get("stale") else []
@@ -157,7 +157,7 @@ def entry_text(entry: Json, t: T) -> str:
     return "\n".join([*notes, text, *_next_page(entry, t)])
 
 
-def listing_text(found: Json, t: T) -> str:
+def listing_text(found: Json, t: Translate) -> str:
     """List tags with counts, or entries."""
     lines = [t("count.entries", count=found["total"])]
     for facet, tags in found.get("tags", {}).items():
@@ -168,12 +168,12 @@ def listing_text(found: Json, t: T) -> str:
     )
 
 
-def report_text(found: Json, t: T) -> str:
+def report_text(found: Json, t: Translate) -> str:
     """Say whether the report was counted."""
     return t("agents.reported", outcome=found["outcome"]) if found.get("kept") else t("agents.not_reported")
 
 
-def _list_entries(entries: Any, fence: Fence, t: T) -> Iterator[str]:
+def _list_entries(entries: Any, fence: Fence, t: Translate) -> Iterator[str]:
     """Yield entries in one fence, each on a line, so that none can imitate another, with its snippet below."""
     lines = []
     for each in entries:
@@ -185,18 +185,18 @@ def _list_entries(entries: Any, fence: Fence, t: T) -> Iterator[str]:
         yield fence.around("list", "\n".join(lines))
 
 
-def _fence_entry(fence: Fence, entry: Json, t: T, *texts: str) -> str:
+def _fence_entry(fence: Fence, entry: Json, t: Translate, *texts: str) -> str:
     """Return an entry in a fence that names its id and address: title, what it applies to, and `texts`."""
     applies_to = t("diagnosis.applies_to", text=entry["applies_to"]) if "applies_to" in entry else ""
     content = "\n".join(filter(None, (entry["title"], applies_to, *_warn_of_version(entry, t), *texts)))
     return fence.around(f"{entry['id']} {entry.get('url', '')}".rstrip(), content)
 
 
-def _warn_of_version(entry: Json, t: T) -> Iterator[str]:
+def _warn_of_version(entry: Json, t: Translate) -> Iterator[str]:
     if version := entry.get("may_not_apply_to"):
         yield t("diagnosis.may_not_apply", version=version)
 
 
-def _next_page(found: Json, t: T) -> Iterator[str]:
+def _next_page(found: Json, t: Translate) -> Iterator[str]:
     if offset := found.get("next_offset"):
         yield t("agents.more", offset=str(offset))

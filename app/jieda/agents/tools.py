@@ -20,6 +20,7 @@ from jieda.errors import (
     UnknownEntry,
     frames_of,
 )
+from jieda.locales.translations import Translate
 from jieda.presentation import schemas
 
 ERRORS = logging.getLogger("jieda.errors")
@@ -48,7 +49,7 @@ class Tool:
     answer: type[BaseModel]
     view: answers.View
     run: Callable[[Context, Any], Awaitable[Json]]
-    text: Callable[[Json, answers.T], str]
+    text: Callable[[Json, Translate], str]
     reads_only: bool = True
 
 

@@ -1,7 +1,7 @@
 """`jieda check`: all content problems, for people, editors and continuous integration."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ from jieda.cli.asking import lang_option
 from jieda.cli.running import content_option, print_json
 from jieda.entry import Language, Problem, escape_controls
 from jieda.errors import ContentError
-from jieda.locales.translations import Translations
+from jieda.locales.translations import Translate, Translations
 from jieda.places import CONTENT
 from jieda.presentation.problem_text import problem_text
 from jieda.settings import Settings, content_directories
@@ -111,7 +111,7 @@ class _ReportText:
 
     report: CheckReport
     lang: Language
-    t: Callable[..., str]
+    t: Translate
 
     def lines(self) -> Iterator[str]:
         """Yield the lines for the terminal."""

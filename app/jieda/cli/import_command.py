@@ -1,7 +1,7 @@
 """`jieda import`: drafts of entries from pages of questions and answers, or from issue tracker threads."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from jieda.importing.plan import ImportPlan, ImportRequest, PlanRow, plan_import
 from jieda.importing.propose import Status
 from jieda.importing.sources import ImportSources
 from jieda.importing.threads import read_threads
-from jieda.locales.translations import Translations
+from jieda.locales.translations import Translate, Translations
 from jieda.presentation.diagnosis_text import cut
 from jieda.settings import content_directories
 
@@ -97,7 +97,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     return import_pages(request, lang, dry_run=dry_run, as_json=as_json)
 
 
-def report_translator(lang: Language) -> Callable[..., str]:
+def report_translator(lang: Language) -> Translate:
     """Return the translator of the report, with keys below `importing`."""
     t = Translations.load().translator(lang)
     return lambda name, **values: t(f"importing.{name}", **values)

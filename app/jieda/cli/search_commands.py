@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from jieda.cli.asking import ask, client_of, lang_option
 from jieda.cli.running import content_option, url_option, uses_color
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
-from jieda.locales.translations import Translations
+from jieda.locales.translations import Translate, Translations
 from jieda.presentation import schemas
 from jieda.presentation.entry_text import entry_form
 from jieda.search.answers import MOST_WEAK, SearchRequest
@@ -73,7 +73,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     return 0 if found.hits else 1
 
 
-def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
+def _as_text(found: schemas.SearchResult, t: Translate) -> str:
     blocks = []
     if found.correction:
         blocks.append(f"{t('search.corrected')} “{found.correction}”")
@@ -99,7 +99,7 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
     return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
 
 
-def _judgement(judgement: schemas.ApiDiagnosis, hits: set[str], t: Callable[..., str]) -> Iterator[str]:
+def _judgement(judgement: schemas.ApiDiagnosis, hits: set[str], t: Translate) -> Iterator[str]:
     """Yield the diagnosis of an error message, without the matches whose ids are among `hits`."""
     yield t("diagnosis.ask") if judgement.asks else t(f"diagnosis.verdict.{judgement.outcome}")
     for match in judgement.matches:
@@ -112,7 +112,7 @@ def _judgement(judgement: schemas.ApiDiagnosis, hits: set[str], t: Callable[...,
             yield f"   {near.title}  {t('diagnosis.foreign', entry=near.framework, log=judgement.framework)}"
 
 
-def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:
+def _reasons(hit: schemas.ApiHit, t: Translate) -> str:
     """Return where and by which words a hit was found, such as `In the title: hang, GPU memory ↔ VRAM`."""
     words: dict[str, list[str]] = {}
     for reason in hit.reasons:
@@ -153,7 +153,7 @@ def read(  # noqa: PLR0913 - one parameter for each option
     return 0
 
 
-def _markdown(entry: schemas.ApiEntry, section: str, t: Callable[..., str]) -> str:
+def _markdown(entry: schemas.ApiEntry, section: str, t: Translate) -> str:
     """Return the whole entry with its title, or one section. Raises click.UsageError for an unknown section."""
     if not section:
         return entry_form(entry, t).rstrip()

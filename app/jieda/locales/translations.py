@@ -13,6 +13,8 @@ from jieda.entry import Language
 from jieda.han import HAN, is_han
 
 LOCALES = Path(__file__).parent
+Translate = Callable[..., str]
+"""Returns the text of a key in one language, as `Translations.translate` does."""
 _SLOT = re.compile(rf"(?P<before>(?<=[{HAN}]) )?\{{(?P<name>\w+)\}}(?P<after> (?=[{HAN}]))?")
 
 
@@ -42,7 +44,7 @@ class Translations:
             args.pop("site", None)
         return filled(text, args)
 
-    def translator(self, lang: Language) -> Callable[..., str]:
+    def translator(self, lang: Language) -> Translate:
         """Return `translate` bound to one language."""
         return partial(self.translate, lang)
 

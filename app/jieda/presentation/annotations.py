@@ -5,10 +5,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from jieda.locales.translations import Translate
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import error_text, one_line
 
-Form = Callable[[schemas.ApiDiagnosis, Callable[..., str], str], str]
+Form = Callable[[schemas.ApiDiagnosis, Translate, str], str]
 MOST = 3
 """Most entries or errors in the output."""
 WIDTH = 80
@@ -29,13 +30,13 @@ class Finding(NamedTuple):
     text: str
 
 
-def as_summary(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
+def as_summary(found: schemas.ApiDiagnosis, t: Translate, name: str) -> str:
     """Return a heading and a line per entry or error, like the end of a test report."""
     lines = [f"{each.level.upper()} {name or 'log'}:{each.line} {each.title}" for each in _findings(found, t)]
     return "\n".join([" jieda ".center(WIDTH, "="), *lines]) + "\n"
 
 
-def as_github(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
+def as_github(found: schemas.ApiDiagnosis, t: Translate, name: str) -> str:
     """Return GitHub workflow commands ("Workflow commands for GitHub Actions", "Setting an error message")."""
     commands = []
     for each in _findings(found, t):
@@ -46,7 +47,7 @@ def as_github(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> 
     return "".join(commands)
 
 
-def as_gitlab(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
+def as_gitlab(found: schemas.ApiDiagnosis, t: Translate, name: str) -> str:
     """Return a GitLab Code Quality report."""
     issues = [
         {
@@ -61,7 +62,7 @@ def as_gitlab(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> 
     return json.dumps(issues, ensure_ascii=False, indent=2) + "\n"
 
 
-def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[Finding]:
+def _findings(found: schemas.ApiDiagnosis, t: Translate) -> Iterator[Finding]:
     for match in found.matches[:MOST]:
         line = match.matched[0] if match.matched else None
         confidence = f"{t(f'diagnosis.confidence.{match.confidence}')}: {match.id}"

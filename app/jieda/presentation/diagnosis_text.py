@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from jieda.content.authoring.edition_text import code_block
 from jieda.diagnosis.answers import Diagnosis, Match, Near, Verdict
+from jieda.locales.translations import Translate
 from jieda.log.window import LineRange
 from jieda.presentation.urls import link_pages
 
-Translate = Callable[..., str]
 CONFIDENCE_HEADER = "Jieda-Confidence"
 """Header with the confidence of the best match, or `none`, for scripts that print the text without parsing it."""
 

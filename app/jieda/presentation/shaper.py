@@ -7,6 +7,7 @@ from typing import Any, Literal
 from jieda.content.authoring.edition_text import signature_data, validity_data
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Edition, EditionSummary, Language, Summary
+from jieda.locales.translations import Translate
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import elsewhere_text
 from jieda.presentation.urls import Urls, rewrite
@@ -65,7 +66,7 @@ class Shaper:
     snapshot: Snapshot
     urls: Urls
     lang: Language
-    t: Callable[..., str]
+    t: Translate
     cards: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Cache of `_card`: building these fields anew took a third of a search's time."""
 
@@ -272,7 +273,7 @@ class Shapers:
     """One shaper per language for the served snapshot."""
 
     urls: Urls
-    translator: Callable[[Language], Callable[..., str]]
+    translator: Callable[[Language], Translate]
     """Returns the translator into a language."""
     cached: dict[Language, Shaper] = field(default_factory=dict)
 

@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from jieda.entry import Language
+from jieda.locales.translations import Translate
 from jieda.presentation import paths, schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
 from jieda.presentation.entry_text import reading_form
@@ -356,7 +357,7 @@ def _parse(model: type[BaseModel], lists: frozenset[str], query: QueryParams) ->
         raise bad_parameters(error, model) from None
 
 
-def add_api_routes(app: FastAPI, t: Callable[..., str]) -> None:
+def add_api_routes(app: FastAPI, t: Translate) -> None:
     """Add `ROUTES` to an application, with their documentation; `t` translates into English."""
     for route in ROUTES:
         app.router.add_api_route(
