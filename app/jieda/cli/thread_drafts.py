@@ -1,7 +1,7 @@
-"""Drafts from issue tracker threads: similar threads share a draft, and threads that an entry answers get none.
+"""Drafts from issue tracker threads. Similar threads share a draft; threads that an entry answers get none.
 
-Threads are grouped where their root errors have the same shape, where one marks the other as a duplicate, or where
-their texts are similar in meaning (docs/importing.md). The most common problems come first.
+Threads are similar if their root errors have the same shape, one is marked as a duplicate of the other, or their texts
+have a similar meaning (docs/importing.md). The most common problems come first.
 """
 
 import re
@@ -32,14 +32,14 @@ from jieda.usecases.judge import judge, search_and_judge
 from jieda.usecases.secrets import masked_for_others
 
 NEAR = 0.75
-"""Cosine from which two threads have the same meaning."""
+"""Least cosine of two threads with the same meaning."""
 COVERED = 0.6
-"""Score of the best hit from which a question without a log counts as answered; high, as nobody sees it again."""
+"""Least score of a hit that answers a question without a log; high, since nobody sees that question again."""
 NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.])")
 MOST_SOURCES = 5
 MOST_LOGS = 3
 SHAPE_CHARS = 100
-"""Characters of error lines by which threads are distinguished."""
+"""Characters of error lines that distinguish threads."""
 UNKNOWN_LICENSE = "NOASSERTION"
 
 
@@ -92,7 +92,7 @@ class ThreadDraft:
 def diagnose_threads(
     snapshot: Snapshot, content: Loaded, threads: Sequence[Thread], framework: str, progress: Progress = iter
 ) -> tuple[ReadThread, ...]:
-    """Return every thread with its diagnosis and the entry that answers it."""
+    """Return each thread with its diagnosis and the entry that answers it."""
     cited = {
         source.url.partition("#")[0]: file.id for file in content.corpus.files for source in file.front.source
     }
@@ -105,7 +105,7 @@ def diagnose_threads(
 
 
 def _answering_entry(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, framework: str) -> str:
-    """Return the entry that explains the log or, where there is none, answers the question."""
+    """Return the entry that explains the log or, without a log, answers the question."""
     if diagnosis.verdict is Verdict.KNOWN:
         return diagnosis.matches[0].entry.id
     if diagnosis.root:
@@ -117,7 +117,7 @@ def _answering_entry(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, f
 
 
 def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
-    """Return the shape of the root error, or else of a wrapper; without any error, the suspicious lines."""
+    """Return the shape of the root error, or else of a wrapper, or else the suspicious lines."""
     error = diagnosis.main_error
     if error is None:
         is_trouble = thread.quotes and diagnosis.verdict is not Verdict.NO_ERROR
@@ -130,17 +130,17 @@ def group_threads(snapshot: Snapshot, read: Sequence[ReadThread]) -> tuple[Threa
     """Return the groups, the most common problems first."""
     parents = list(range(len(read)))
 
-    def top(place: int) -> int:
-        while parents[place] != place:
-            parents[place] = place = parents[parents[place]]
-        return place
+    def root(index: int) -> int:
+        while parents[index] != index:
+            parents[index] = index = parents[parents[index]]
+        return index
 
     pairs = (*_declared_duplicates(read), *_same_shape(read), *_same_meaning(snapshot, read))
-    for one, other in pairs:
-        parents[top(other)] = top(one)
+    for first, second in pairs:
+        parents[root(second)] = root(first)
     members: defaultdict[int, list[ReadThread]] = defaultdict(list)
-    for place, each in enumerate(read):
-        members[top(place)].append(each)
+    for index, thread in enumerate(read):
+        members[root(index)].append(thread)
     groups = (ThreadGroup(tuple(sorted(each, key=_rank))) for each in members.values())
     return tuple(
         sorted(groups, key=lambda group: (*(-each for each in group.weight), group.first.thread.url))
@@ -152,13 +152,13 @@ def _rank(read: ReadThread) -> tuple[int, int, str]:
 
 
 def _declared_duplicates(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of threads in one tracker, one of which is marked as a duplicate of the other."""
-    places = {_tracker(each.thread) + each.thread.number: place for place, each in enumerate(read)}
-    for place, each in enumerate(read):
+    """Yield pairs of threads in one tracker, the second of which is marked as a duplicate of the first."""
+    indexes = {_tracker(each.thread) + each.thread.number: index for index, each in enumerate(read)}
+    for index, each in enumerate(read):
         for number in each.thread.duplicates():
-            other = places.get(_tracker(each.thread) + number, place)
-            if other != place:
-                yield other, place
+            other = indexes.get(_tracker(each.thread) + number, index)
+            if other != index:
+                yield other, index
 
 
 def _tracker(thread: Thread) -> str:
@@ -168,14 +168,14 @@ def _tracker(thread: Thread) -> str:
 def _same_shape(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
     """Yield pairs of threads whose errors have the same shape, or that the same entry answers."""
     first: dict[str, int] = {}
-    for place, each in enumerate(read):
+    for index, each in enumerate(read):
         for key in filter(None, (each.shape.casefold(), each.entry)):
-            if first.setdefault(key, place) != place:
-                yield first[key], place
+            if first.setdefault(key, index) != index:
+                yield first[key], index
 
 
 def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
-    """Yield pairs by the encoder where there is one, else by words and glossary. Different error types never match."""
+    """Yield pairs by the encoder if there is one, else by words and glossary. Different error types never match."""
     texts = [f"{each.thread.title}. {each.shape}" if each.shape else each.thread.title for each in read]
     searcher = snapshot.searcher
     pairs: Iterable[tuple[int, int]] | None = None
@@ -185,18 +185,18 @@ def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tu
     if pairs is None:
         reader = WordReader(searcher.analyzer, searcher.glossary)
         pairs = _pairs_sharing_words([meaning(text, reader) for text in texts])
-    for one, other in pairs:
-        errors = (read[one].diagnosis.main_error, read[other].diagnosis.main_error)
+    for first, second in pairs:
+        errors = (read[first].diagnosis.main_error, read[second].diagnosis.main_error)
         if len({error.type for error in errors if error}) < 2:
-            yield one, other
+            yield first, second
 
 
 def _pairs_sharing_words(meanings: Sequence[frozenset[str]]) -> Iterator[tuple[int, int]]:
-    for other, words in enumerate(meanings):
-        for one in range(other):
-            shared = len(words & meanings[one])
-            if shared and shared >= ALIKE * len(words | meanings[one]):
-                yield one, other
+    for second, words in enumerate(meanings):
+        for first, others in enumerate(meanings[:second]):
+            shared = len(words & others)
+            if shared and shared >= ALIKE * len(words | others):
+                yield first, second
 
 
 class Drafter:
@@ -209,7 +209,7 @@ class Drafter:
         self._topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
 
     def draft(self, group: ThreadGroup) -> ThreadDraft:
-        """Create the draft of a group from its first thread, tested on the logs of all."""
+        """Create the draft of a group from its first thread, tested with the logs of all groups."""
         first = group.first
         title = first.thread.title[:MAX_TITLE_CHARS].strip()
         strangers = tuple(

@@ -1,5 +1,5 @@
-"""Exports the site as static files: every address whose answer is the same for all readers, and search data for
-`static/export.js`, which has no spelling correction, exact matching, semantic search or diagnosis."""
+"""Exports the site as static files: every address with the same answer for all readers, and data for the search of
+`static/export.js`, which lacks spelling correction, exact matching, semantic search and diagnosis."""
 
 import json
 import re
@@ -22,17 +22,17 @@ from jieda.search.weights import K1, WEIGHTING
 from jieda.web.site import Site
 
 STEPS = 999
-"""Integer that represents a saturation of 1."""
+"""The integer for a saturation of 1."""
 SNIPPET = 160
-"""Characters of the snippet."""
+"""Characters of a snippet."""
 
 
 def search_data(library: Library, analyzer: Analyzer, glossary: Glossary) -> dict[str, Any]:
     """Return the search data as JSON values.
 
-    `entries`: id, framework, displayed texts by language. `terms`: by term, alternating entry number and saturation.
-    `keys`: title or alias to entry number. `stems`: word to its stem, if they differ. `members`: space-separated stems
-    of a glossary word to the numbers of its groups. `frameworks`: name to id.
+    `entries`: id, framework, texts by language. `terms`: term to entry numbers, each followed by the saturation.
+    `keys`: title or alias to entry number. `stems`: word to stem, if they differ. `members`: stems of a glossary word,
+    separated by spaces, to the numbers of its groups. `frameworks`: name to id.
     """
     entries: list[Any] = []
     terms: dict[str, list[int]] = defaultdict(list)
@@ -81,9 +81,9 @@ def _stems(analyzer: Analyzer, text: str) -> dict[str, str]:
 
 
 ADDRESS = re.compile(r'(?<=href=")(/[^"?#]*)\?page=(\d+)(?=[#"])')
-"""A link to a page of a list, to be replaced because a file has no query."""
+"""A link to a page of a list, which is replaced because a file has no query."""
 ONE_TOPIC = re.compile(r'(?<=href=")(/[^"?#]*)/entries\?topic=([^"&#]+)(?=")')
-"""A link to the entries of a topic, which also has a page."""
+"""A link to the entries of a topic, which has a page, too."""
 INSIDE = re.compile(r' href="(/(?!/)[^"#]*)[^"]*"')
 SEARCHED = re.compile(r"/(en|zh)/search\?q=")
 """Addresses that the exported script answers."""
@@ -91,30 +91,30 @@ LISTED = re.compile(r"  <url>[\s\S]*?</url>\n|^(?!- ).+\n\n", re.MULTILINE)
 """A page in a sitemap, or a paragraph of llms.txt."""
 LINKS = re.compile(r'(?:href|src)="(/[^"#]*)')
 NOWHERE = b"export.invalid"
-"""Host of the requests; it never occurs in the exported addresses."""
+"""Host of the requests, which never occurs in exported addresses."""
 PART = "{path}/page-{number}"
 
 
 async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
-    """Yield path and content of all files of the site that `app` serves, whose content must be open.
+    """Yield path and content of each file of the site that `app` serves, whose content must be open.
 
-    Links are followed from page to page; a broken link raises RuntimeError, which names the page that has it.
+    Follows links from page to page. Raises RuntimeError for a broken link, with the page that has it.
     """
     site: Site = app.state.site
     root = site.urls.root_path
-    waiting, seen = [(start, "") for start in start_addresses(site)], set()
-    while waiting:
-        address, linked = waiting.pop()
+    queue, seen = [(start, "") for start in start_addresses(site)], set()
+    while queue:
+        address, source = queue.pop()
         path = address.removeprefix(root)
         if address in seen or not is_exportable(path):
             continue
         seen.add(address)
         status, kind, body = await request_page(app, address)
         if status != 200:
-            raise RuntimeError(f"{linked or 'the site'} links to {address}, which answers {status}")
+            raise RuntimeError(f"{source or 'the site'} links to {address}, which answers {status}")
         if is_page := kind.startswith("text/html"):
             text = body.decode()
-            waiting += [(each, address) for each in LINKS.findall(text)]
+            queue += [(link, address) for link in LINKS.findall(text)]
             body = adapt_page(text, site).encode()
         elif path.endswith(("/sitemap.xml", "/llms.txt")):
             body = adapt_list(body.decode(), site).encode()
@@ -123,16 +123,16 @@ async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
     library, analyzer = snapshot.library, snapshot.searcher.analyzer
     data = search_data(library, analyzer, Glossary(library.glossary, analyzer))
     yield "search.json", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    most = max(Language, key=lambda lang: len(library.published(lang)))
-    yield "index.html", _forward(site.urls.home(most))
+    main_lang = max(Language, key=lambda lang: len(library.published(lang)))
+    yield "index.html", _redirect(site.urls.home(main_lang))
     for old, new in library.formerly.items():
         for lang in Language:
             path = site.urls.entry(lang, old).removeprefix(root)
-            yield file_path(path, is_page=True), _forward(site.urls.entry(lang, new))
+            yield file_path(path, is_page=True), _redirect(site.urls.entry(lang, new))
 
 
-def _forward(address: str) -> bytes:
-    """Return a page that leads to an address, because a file cannot redirect."""
+def _redirect(address: str) -> bytes:
+    """Return a page that redirects to an address."""
     return (
         f'<!doctype html><link rel="canonical" href="{address}">'
         f'<meta http-equiv="refresh" content="0; url={address}">'
@@ -140,7 +140,7 @@ def _forward(address: str) -> bytes:
 
 
 def start_addresses(site: Site) -> Iterator[str]:
-    """Yield the addresses to start from, since no link may lead to them."""
+    """Yield the addresses to start from, including those that no page may link to."""
     urls = site.urls
     if urls.base_url:
         yield urls.sitemap()
@@ -152,7 +152,7 @@ def start_addresses(site: Site) -> Iterator[str]:
 
 
 def is_exportable(path: str) -> bool:
-    """Whether an address can be exported as a file: not if it depends on a query, takes a log, or needs a server."""
+    """Whether an address can be exported as a file: not if it depends on a query or needs a server."""
     plain, _, query = path.partition("?")
     if plain.startswith((paths.API_FAMILY, paths.DOCS, paths.MCP)) or path.startswith("//"):
         return False
@@ -177,31 +177,31 @@ async def request_page(app: FastAPI, address: str) -> tuple[int, str, bytes]:
         "client": ("127.0.0.1", 0),
         "server": ("127.0.0.1", 80),
     }
-    answer: list[Message] = []
+    messages: list[Message] = []
 
     async def receive() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Message) -> None:
-        answer.append(message)
+        messages.append(message)
 
     await app(scope, receive, send)
-    kind = dict(answer[0]["headers"]).get(b"content-type", b"").decode()
-    return answer[0]["status"], kind, b"".join(message.get("body", b"") for message in answer)
+    kind = dict(messages[0]["headers"]).get(b"content-type", b"").decode()
+    return messages[0]["status"], kind, b"".join(message.get("body", b"") for message in messages)
 
 
 def adapt_page(html: str, site: Site) -> str:
-    """Return a page with the script and style of the export, and without links to what was not exported."""
+    """Return a page with the script and style of the export, without links to what is not exported."""
     script, style = site.urls.static("export.js"), site.urls.static("export.css")
     head = f'<head>\n<script src="{script}"></script>\n<link rel="stylesheet" href="{style}">'
-    parts = ADDRESS.sub(lambda link: PART.format(path=link[1].rstrip("/"), number=link[2]), html)
-    parts = ONE_TOPIC.sub(r"\1/topics/\2", parts)
+    html = ADDRESS.sub(lambda link: PART.format(path=link[1].rstrip("/"), number=link[2]), html)
+    html = ONE_TOPIC.sub(r"\1/topics/\2", html)
 
-    def without_dead_end(link: re.Match[str]) -> str:
+    def drop_dead_link(link: re.Match[str]) -> str:
         path = link[1].removeprefix(site.urls.root_path)
         return link[0] if is_exportable(path) or SEARCHED.match(path) else ""
 
-    return INSIDE.sub(without_dead_end, parts).replace("<head>", head, 1)
+    return INSIDE.sub(drop_dead_link, html).replace("<head>", head, 1)
 
 
 def adapt_list(text: str, site: Site) -> str:

@@ -37,7 +37,10 @@ class Translations:
         it. Raises KeyError for an unknown key.
         """
         catalog = self.catalogs[lang]
-        text = catalog[key] if key in catalog else catalog[_plural(catalog, key, args.get("count"))]
+        if key not in catalog:
+            is_singular = args.get("count") == 1 and f"{key}.one" in catalog
+            key = f"{key}.one" if is_singular else f"{key}.other"
+        text = catalog[key]
         if "{site}" in text:
             args.setdefault("site", catalog["site.short"])
         else:
@@ -56,7 +59,7 @@ class Translations:
 
 def filled(text: str, args: Mapping[str, str | int]) -> str:
     """Fill the `{names}` of `text` from `args`. Groups numbers by thousands; leaves no space between Han characters."""
-    shown = {name: _shown(value) for name, value in args.items()}
+    shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in args.items()}
     if not all(map(str.isascii, shown.values())):
         text = _SLOT.sub(lambda slot: _fit_spaces(slot, shown.get(slot["name"], "")), text)
     return text.format_map(shown) if args else text
@@ -66,12 +69,3 @@ def _fit_spaces(slot: re.Match[str], value: str) -> str:
     """Return a placeholder without the spaces around it where `value` begins or ends with a Han character."""
     before = "" if is_han(value[:1]) else slot["before"] or ""
     return f"{before}{{{slot['name']}}}{'' if is_han(value[-1:]) else slot['after'] or ''}"
-
-
-def _plural(catalog: Mapping[str, str], key: str, count: str | int | None) -> str:
-    singular = f"{key}.one"
-    return singular if count == 1 and singular in catalog else f"{key}.other"
-
-
-def _shown(value: str | int) -> str:
-    return f"{value:,}" if isinstance(value, int) else value
