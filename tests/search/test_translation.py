@@ -9,9 +9,8 @@ import pytest
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.load import Loaded
 from jieda.errors import SettingsError
-from jieda.search import translation
 from jieda.search.answers import Reason, ReasonType
-from jieda.search.dictionary import FOLDER, Dictionary, open_dictionary
+from jieda.search.dictionary import FOLDER, LARGEST, Dictionary, open_dictionary
 from jieda.settings import Settings
 from jieda.snapshot.snapshot import Snapshot, analyzers_of
 
@@ -206,7 +205,7 @@ def test_lines_of_another_format_are_named(
 
 def test_a_file_that_is_too_large_is_not_read(file: Path, tmp_path: Path) -> None:
     with file.open("r+b") as opened:
-        opened.truncate(translation.LARGEST + 1)  # a hole: it takes no room
+        opened.truncate(LARGEST + 1)  # a hole: it takes no room
     with pytest.raises(SettingsError, match=r"JIEDA_DICTIONARY.*67,108,865 bytes.*67,108,864 at most"):
         open_dictionary(file, tmp_path, "")
 

@@ -16,7 +16,7 @@ from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import Analyzers
 from jieda.web.app import short_pauses
-from jieda.web.pages.context import PIECE, decoded, form_fields
+from jieda.web.pages.context import PIECE, decode, form_fields
 
 from bench.content import write_content
 from tests.support.examples import examples
@@ -71,7 +71,7 @@ async def test_a_large_log_has_nobody_search_everything_for_garbage(
 @given(st.text(), st.integers(PIECE - 4, PIECE + 4))
 def test_a_long_form_says_what_was_typed(text: str, before: int) -> None:
     typed = "x" * before + text.encode("utf-8", "replace").decode() + "显 +%&=" * 3
-    assert decoded(quote_plus(typed).encode()) == typed
+    assert decode(quote_plus(typed).encode()) == typed
     assert form_fields(urlencode({"text": typed, "n": "1"}).encode()) == {"text": typed, "n": "1"}
 
 
