@@ -144,6 +144,11 @@ def known_tag(facet: str, value: str, taxonomy: Taxonomy) -> str:
     return found
 
 
+MAX_RANKED_OFFSET = 10_000
+MAX_LIST_OFFSET = 1_000_000
+"""Nothing is ranked in a list, so its last page costs no more than the first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """At most `limit` items after the first `offset`."""

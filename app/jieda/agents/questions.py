@@ -9,12 +9,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from jieda.entry import Language
 from jieda.feedback import TriedOutcome
 from jieda.han import count_han
-from jieda.taxonomy import FACETS, Filters
+from jieda.taxonomy import FACETS, MAX_LIST_OFFSET, MAX_RANKED_OFFSET, Filters
 
 MAX_TAGS = 10
-MAX_OFFSET = 10_000
-MAX_ENTRIES = 1_000_000
-"""Nothing is ranked, so a late page of entries costs no more than the first."""
 LANGUAGE_SAMPLE = 8000
 """Characters at the end of a log that its language is detected from."""
 CHINESE_SHARE = 0.2
@@ -128,7 +125,7 @@ class FilteredQuestion(Question):
         [], description="Leave out entries that do not apply to these versions, such as `<framework> 0.2.4`."
     )
     offset: int = Field(
-        0, ge=0, le=MAX_OFFSET, description="Entries to skip: `next_offset` of the previous answer."
+        0, ge=0, le=MAX_RANKED_OFFSET, description="Entries to skip: `next_offset` of the previous answer."
     )
 
     def filters(self) -> Filters:
@@ -195,6 +192,6 @@ class ListQuestion(FilteredQuestion):
     """Arguments of `list`."""
 
     offset: int = Field(
-        0, ge=0, le=MAX_ENTRIES, description="Entries to skip: `next_offset` of the previous answer."
+        0, ge=0, le=MAX_LIST_OFFSET, description="Entries to skip: `next_offset` of the previous answer."
     )
     limit: int = Field(20, ge=1, le=50, description="Maximum number of entries.")

@@ -13,17 +13,14 @@ from pydantic_core import PydanticCustomError
 from jieda.entry import Language
 from jieda.feedback import TriedOutcome
 from jieda.search.answers import SearchRequest
-from jieda.taxonomy import FACETS, Filters, Window
+from jieda.taxonomy import FACETS, MAX_LIST_OFFSET, MAX_RANKED_OFFSET, Filters, Window
 from jieda.usecases.entries import MAX_TAGS
 from jieda.web.http.problems import HttpProblem, field_errors
 from jieda.web.http.respond import LANGUAGE_PATTERN, parse_language
 
 MAX_LIMIT = 50
-MAX_OFFSET = 10_000
 MOST_ERRORS = 10
 """Reported errors: finding the nearest name takes a third of a millisecond, and a client may send thousands."""
-MAX_ENTRIES = 1_000_000
-"""Nothing is ranked, so a late page of entries costs no more than the first."""
 
 
 def _written_as(form: str, error: str, message: str) -> BeforeValidator:
@@ -98,7 +95,7 @@ class ListParameters(LanguageParameters):
     """Parameters of every list."""
 
     limit: Number = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of items.")
-    offset: Number = Field(0, ge=0, le=MAX_OFFSET, description="Number of items to skip.")
+    offset: Number = Field(0, ge=0, le=MAX_RANKED_OFFSET, description="Number of items to skip.")
 
     def window(self) -> Window:
         return Window(self.limit, self.offset)
@@ -152,7 +149,7 @@ class SearchParameters(FilterParameters):
 class EntryParameters(FilterParameters):
     """Parameters of the list of entries."""
 
-    offset: Number = Field(0, ge=0, le=MAX_ENTRIES, description="Number of items to skip.")
+    offset: Number = Field(0, ge=0, le=MAX_LIST_OFFSET, description="Number of items to skip.")
     updated_since: Day | None = Field(None, description="Only entries changed on or after this day.")
 
 

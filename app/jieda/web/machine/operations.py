@@ -1,7 +1,7 @@
 """Endpoints for operators: liveness, readiness, metrics."""
 
 import time
-from pathlib import Path
+from contextlib import suppress
 
 from anyio.to_thread import run_sync
 from starlette.requests import Request
@@ -59,22 +59,16 @@ async def metrics(request: Request) -> Response:
 
 
 def served_state(site: Site) -> ServedState:
-    """Return the current state for `metrics`."""
-    health = site.knowledge.health()
+    """Return the current state for `metrics`; the age is 0 if the generation cannot be looked at."""
+    health, age = site.knowledge.health(), 0.0
+    with suppress(OSError):
+        age = max(0.0, time.time() - (site.knowledge.data / CURRENT).stat().st_mtime)
     return ServedState(
         entries=len(site.knowledge.snapshot.library),
         degraded=bool(health.degraded),
         cluster=health.cluster,
-        age=seconds_since_build(site.knowledge.data),
+        age=age,
         builds=health.builder.builds,
         build_seconds=health.builder.seconds,
         votes=vote_counts(site.service),
     )
-
-
-def seconds_since_build(data: Path) -> float:
-    """Return the seconds since the current generation was put in place; 0 if unknown."""
-    try:
-        return max(0.0, time.time() - (data / CURRENT).stat().st_mtime)
-    except OSError:
-        return 0.0
