@@ -54,7 +54,7 @@ def test_content_and_data_of_an_earlier_version_open_in_this_one(
 def test_an_index_of_other_code_is_no_part_of_the_next(tmp_path: Path) -> None:
     """Although the content is the same, and the code before wrote its files in another form."""
     old = tmp_path / "old" / "app"
-    shutil.copytree(ROOT / "app" / "jieda", old / "jieda", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "app" / "jieda", old / "jieda")
     form = old / "jieda" / "search" / "completion.py"
     before = form.read_text(encoding="utf-8")
     form.write_text(before.replace('"start.', '"begin.'), encoding="utf-8")
