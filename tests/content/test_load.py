@@ -173,7 +173,7 @@ FAULTY = {
     "source without license": ("source: [{title: T, url: 'https://e.example'}]", "field", "`license`"),
     "source with a script": ("source: [{title: T, url: 'javascript:x', license: L}]", "field", "http(s)"),
     "unquoted signature": ("signatures: [KeyError: 1]", "signature", "single quotes"),
-    "number as signature": ("signatures: [404]", "signature", "single quotes"),
+    "number as signature": ("signatures: [404]", "signature", "is a number: quote it"),
     "unspecific signature": ("signatures: ['KeyError: {int}']", "signature", "nothing specific"),
     "fields of any record": (
         "signatures: ['time={quoted} level=error caller={word} msg={quoted}']",

@@ -223,19 +223,21 @@ def in_both_languages(form: Form) -> Form:
     return read
 
 
-def _signature_line(node: Node, _report: Report) -> str:
-    if not isinstance(node, Scalar) or node.looks_like != "text":
-        raise YamlError(node.line, "is not a string: put single quotes around the line")
-    line = node.text.strip()
-    if not line or "\n" in line:
-        raise YamlError(node.line, "must be one line of text")
-    try:
-        compile_signature_line(line)
-    except SignatureSyntaxError as error:
-        raise YamlError(node.line, f"{error}; it is {line!r}") from error
-    return line
+def parsed(form: Form, parse: Callable[[str], object]) -> Form:
+    """Return the form of a text that `parse` accepts; it raises SignatureSyntaxError."""
+
+    def read(node: Node, report: Report) -> str:
+        line: str = form(node, report)
+        try:
+            parse(line)
+        except SignatureSyntaxError as error:
+            raise YamlError(node.line, f"{error}; it is {line!r}") from error
+        return line
+
+    return read
 
 
+_signature_line = parsed(line_of_text, compile_signature_line)
 _SIGNATURE: Mapping[str, Form] = {
     # The first faulty line is an error: without it, the others would match logs of other failures.
     "all": all_of(_signature_line, fewest=1),

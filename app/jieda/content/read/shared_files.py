@@ -24,6 +24,7 @@ from jieda.content.read.forms import (
     mapping_of,
     matching,
     one_of,
+    parsed,
     record,
     refuse,
     stripped,
@@ -41,7 +42,6 @@ from jieda.signature import (
     REMOTE,
     REPEATS,
     Grammar,
-    SignatureSyntaxError,
     compile_signature_line,
     expression,
     folder_line,
@@ -286,23 +286,9 @@ def _merge(below: Any, above: Any, without: Container[str]) -> Any:
     return (*first.values(), *(each for name, each in kept.items() if name not in first))
 
 
-def _parsed(form: Form, parse: Callable[[str], object]) -> Form:
-    """Return the form of a text that `parse` accepts; it raises SignatureSyntaxError."""
-
-    def read(node: Node, report: Report) -> str:
-        line: str = form(node, report)
-        try:
-            parse(line)
-        except SignatureSyntaxError as error:
-            raise YamlError(node.line, f"{error}; it is {line!r}") from error
-        return line
-
-    return read
-
-
 def _lines(grammar: Grammar) -> Form:
     # White space at the ends may be significant.
-    return all_of(_parsed(text, lambda line: parts_of(line, grammar)), fewest=1)
+    return all_of(parsed(text, lambda line: parts_of(line, grammar)), fewest=1)
 
 
 def _named(item: Form) -> Form:
@@ -328,7 +314,7 @@ def _words_by_language(node: Node, report: Report) -> tuple[str, ...]:
     return tuple(chain.from_iterable(mapping_of(word, _words)(node, report).values()))
 
 
-_folders = all_of(_parsed(word, lambda folder: parts_of(folder_line(folder), FOLDERS)))
+_folders = all_of(parsed(word, lambda folder: parts_of(folder_line(folder), FOLDERS)))
 _program_keys = {
     "role": one_of(Role),
     "names": _words,
@@ -343,7 +329,7 @@ _PROGRAMS: Mapping[str, Form] = {
 }
 _examples = all_of(text, fewest=1)
 _prefix = {"name": text, "source": switch, "lines": _lines(PREFIXES), "examples": _examples}
-_signature_lines = all_of(_parsed(text, compile_signature_line), fewest=1)
+_signature_lines = all_of(parsed(text, compile_signature_line), fewest=1)
 _family = {
     "name": text,
     "meaning": text,

@@ -127,9 +127,6 @@ class Follower:
             self.failure = "the current generation cannot be opened"
             with contextlib.suppress(JiedaError, *UNREADABLE):
                 self._mend()
-        except Exception:  # a follower that dies silently would leave a worker stale for good
-            log.exception("the current generation cannot be opened")
-            self.failure = "unexpected error: see the log"
 
     def _is_changed(self) -> bool:
         """Whether files were changed since they were opened; if so, set the generation aside."""
