@@ -10,9 +10,9 @@ DARK_GROUNDS = ("#141618", "#1b1e21", "#0f1113")
 """Backgrounds of text in the accent colour, by theme; equal to those in the style sheet."""
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(color: str, other: str) -> float:
     """Return the contrast ratio of two colours, from 1 to 21."""
-    dark, light = sorted((_luminance(one), _luminance(other)))
+    dark, light = sorted((_luminance(color), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -24,7 +24,7 @@ def lowest_contrast(color: str, grounds: tuple[str, ...]) -> float:
 def mix(color: str, other: str, share: float) -> str:
     """Mix a colour with another, of which the result has `share`."""
     pairs = zip(_channels(color), _channels(other), strict=True)
-    return "#" + "".join(f"{round(one + (two - one) * share):02x}" for one, two in pairs)
+    return "#" + "".join(f"{round(value + (target - value) * share):02x}" for value, target in pairs)
 
 
 def _channels(color: str) -> tuple[int, ...]:

@@ -138,14 +138,14 @@ def _deliver(answer: bytes, report: str | None) -> None:
 
 def run_and_copy(arguments: tuple[str, ...], tail: Tail, copy: BinaryIO | None) -> int:
     """Run a command, copying its output, and return its exit code as a shell would."""
-    with contextlib.ExitStack() as held:
-        ends = {target: held.enter_context(_output(target)) for target in (1, 2)}
+    with contextlib.ExitStack() as stack:
+        ends = {target: stack.enter_context(_output(target)) for target in (1, 2)}
         try:
             process = subprocess.Popen(arguments, stdout=ends[1][1], stderr=ends[2][1])  # noqa: S603 - what was asked for
         except OSError as error:
             _say(f"jieda run: {arguments[0]}: {error.strerror}")
             return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-        _forward_signals(process, held)
+        _forward_signals(process, stack)
         for _, written in ends.values():
             os.close(written)
         for chunk in _copy({read: target for target, (read, _) in ends.items()}, process):
@@ -187,7 +187,7 @@ def _copy_size(terminal: int, copy: int) -> None:
         fcntl.ioctl(copy, termios.TIOCSWINSZ, size)
 
 
-def _forward_signals(process: subprocess.Popen[bytes], held: contextlib.ExitStack) -> None:
+def _forward_signals(process: subprocess.Popen[bytes], stack: contextlib.ExitStack) -> None:
     """Forward signals to the command, except those that a terminal has sent to it already."""
 
     def forward(number: int, _frame: FrameType | None) -> None:
@@ -195,7 +195,7 @@ def _forward_signals(process: subprocess.Popen[bytes], held: contextlib.ExitStac
             process.send_signal(number)
 
     for number in (*FORWARDED, *FROM_TERMINAL):
-        held.callback(signal.signal, number, signal.signal(number, forward))
+        stack.callback(signal.signal, number, signal.signal(number, forward))
 
 
 def _in_foreground() -> bool:

@@ -68,8 +68,8 @@ class ConnectionLimits:
         """Create the limits; connections may use half of the process's file descriptors."""
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = min(MOST_CONNECTIONS, files // 2)
-        one = min(MOST_OF_ONE_CLIENT, most // 2) if settings.limits else most
-        return cls(most, one, settings.trusted_proxies, settings.user_header.lower().encode())
+        per_client = min(MOST_OF_ONE_CLIENT, most // 2) if settings.limits else most
+        return cls(most, per_client, settings.trusted_proxies, settings.user_header.lower().encode())
 
 
 class LimitedConnection(HttpToolsProtocol):

@@ -127,7 +127,7 @@ class WordWeights:
         return weigh(term, self.total, self.doc_frequency)
 
     def existing_variants(self, term: WeightedTerm) -> list[str]:
-        return [one for one in dict.fromkeys(term.variants) if self.lexicon.doc_frequency(one)]
+        return [each for each in dict.fromkeys(term.variants) if self.lexicon.doc_frequency(each)]
 
 
 def candidate_queries(clauses: Sequence[Clause], weights: WordWeights) -> list[Body]:

@@ -261,8 +261,8 @@ class ClusterIndex(EmbeddedIndex):
             key_matches=tuple(np.flatnonzero(np.isin(numbers, each)) for each in keyed),
             phrase=np.searchsorted(numbers, phrase[inside]),
             neighbors=tuple(
-                of_phrase(np.flatnonzero(np.isin(numbers, held)), len(held))
-                for held in map(self.holders_of, wanted.neighbors)
+                of_phrase(np.flatnonzero(np.isin(numbers, holders)), len(holders))
+                for holders in map(self.holders_of, wanted.neighbors)
             ),
             spelled=written[inside],
             exact_outside=bool(len(keyed[0]) or (wanted.separators and len(phrase))),
