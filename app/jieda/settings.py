@@ -145,8 +145,7 @@ class Settings:
         "and polls now and then.",
     )
     semantic: bool = row(
-        True,
-        "Also search by meaning, to find other words and the other language; 0: match words only.",
+        True, "Also search by meaning, to find other words and the other language; 0: match words only."
     )
     embeddings_url: Annotated[
         str,
@@ -173,12 +172,7 @@ class Settings:
         "",
         "Dictionary file in CC-CEDICT's format, to find entries that do not exist in the language of the query.",
     )
-    cache: int = row(
-        16,
-        "MiB of search results and entries that each worker caches; 0: none.",
-        0,
-        4096,
-    )
+    cache: int = row(16, "MiB of search results and entries that each worker caches; 0: none.", 0, 4096)
     build_processes: int = row(
         0,
         "Processes that share the work if many entries are to be built; 0: one per processor, at most 8, as memory "
