@@ -12,7 +12,7 @@ from jieda.content.library import Library
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.scoring import DiagnosisData
 from jieda.diagnosis.signatures import count_signatures, signature_finder
-from jieda.diagnosis.words import CountedWords, FactReader, WordReader
+from jieda.diagnosis.words import CountedWords, TermCounter, WordReader
 from jieda.entry import Sample, Signature
 from jieda.evaluation.figures import build_index
 from jieda.log.formats import compile_formats
@@ -47,7 +47,7 @@ def collect(
     library: Library, words: WordReader, knowledge: LogKnowledge, background: Sequence[Sample]
 ) -> DiagnosisData:
     """Return the facts of a whole library: for commands, measurements and tests."""
-    reader = FactReader(words, compile_formats(knowledge.failures))
+    reader = TermCounter(words, compile_formats(knowledge.failures))
     samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
     entries = library.entries
     holders: dict[str, Sequence[Signature]] = {id_: entry.signatures for id_, entry in entries.items()}
@@ -58,9 +58,11 @@ def collect(
         knowledge,
         signatures=holders,
         samples={id_: len(logs) for id_, logs in samples.items()},
-        words=CountedWords({id_: reader.entry(each, samples.get(id_, ())) for id_, each in entries.items()}),
+        words=CountedWords(
+            {id_: reader.count_in_entry(each, samples.get(id_, ())) for id_, each in entries.items()}
+        ),
         background=CountedWords(
-            {str(log.path): dict.fromkeys(reader.background(log.text), 1) for log in background}
+            {str(log.path): dict.fromkeys(reader.terms_of_log(log.text), 1) for log in background}
         ),
         counts=counts,
         anywhere=frozenset(id_ for id_, entry in entries.items() if entry.applies_anywhere),

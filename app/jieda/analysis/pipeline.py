@@ -1,16 +1,15 @@
 """The analysis that documents and queries share: text to tokens, with spans in the original text, and to the words of
 the glossary in it."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 from operator import add
 from typing import NamedTuple
 
 from jieda.analysis.token import (
     Analysis,
-    Origins,
     Run,
     RunAnalysis,
     RunKind,
@@ -38,8 +37,6 @@ OF_A_WORD = (TokenKind.EXACT, TokenKind.TERM)
 
 Offsets = tuple[int, ...]
 Spans = tuple[tuple[int, int], ...]
-
-_make_run: Callable[[tuple[RunAnalysis, int, Origins, Origins]], Run] = partial(tuple.__new__, Run)
 
 
 class Analyzer:
@@ -87,7 +84,7 @@ class Analyzer:
             if separates(whole[end:start]):
                 breaks.append(atoms)
             analysis = self._split_han(found) if is_han else self._split_cached(found)
-            runs.append(_make_run((analysis, start, starts, ends)))
+            runs.append(Run(analysis, start, starts, ends))
             end, atoms = start + len(found), atoms + len(analysis.words)
         return Analysis(tuple(runs), frozenset(breaks))
 

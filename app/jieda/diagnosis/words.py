@@ -158,13 +158,13 @@ class WordsWith:
 
 
 @dataclass(frozen=True, slots=True)
-class FactReader:
+class TermCounter:
     """Counts the terms of entries and logs. Safe to share between threads."""
 
     words: WordReader
     formats: Formats
 
-    def entry(self, entry: Entry, samples: Sequence[str]) -> dict[str, int]:
+    def count_in_entry(self, entry: Entry, samples: Sequence[str]) -> dict[str, int]:
         """Count the texts of an entry, its samples included, that have each term."""
         shown = (
             passage.text
@@ -177,7 +177,7 @@ class FactReader:
         # In the order of terms, so that equal input gives equal facts.
         return dict(sorted(counts.items()))
 
-    def background(self, log: str) -> tuple[str, ...]:
+    def terms_of_log(self, log: str) -> tuple[str, ...]:
         """Return the terms of a log that no entry explains, sorted."""
         text = "\n".join(parse(log, self.formats).texts)
         return tuple(sorted({*chain.from_iterable(self.words.read(without_values(text)))}))

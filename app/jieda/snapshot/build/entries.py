@@ -13,7 +13,7 @@ from jieda.content.read.directory import KnownFile
 from jieda.content.read.gather import ReadFile, Vocabulary
 from jieda.content.read.parse import ParsedFile, parse_file
 from jieda.content.read.state import ContentState, Decisions, Prepared
-from jieda.diagnosis.words import FactReader, WordReader
+from jieda.diagnosis.words import TermCounter, WordReader
 from jieda.entry import Language, Problem
 from jieda.log.formats import compile_formats
 from jieda.progress import with_progress
@@ -75,9 +75,9 @@ class FactMaker:
         return self._analyzers.glossary(self._vocabulary, self._members)
 
     @cached_property
-    def reader(self) -> FactReader:
+    def reader(self) -> TermCounter:
         formats = compile_formats(self._vocabulary.logs.failures)
-        return FactReader(WordReader(self._analyzer, self._glossary), formats)
+        return TermCounter(WordReader(self._analyzer, self._glossary), formats)
 
     def __call__(self, order: MissingFacts) -> Facts:
         """Return the missing facts, except meanings. Raises ContentMoved."""
@@ -98,7 +98,7 @@ class FactMaker:
             made[row.completions] = to_json(tuple(dict.fromkeys(entry_candidates(entry))))
         if row.diagnosis in missing:
             texts = [sample_text(sample) for sample in order.samples]
-            made[row.diagnosis] = to_json(self.reader.entry(entry, texts))
+            made[row.diagnosis] = to_json(self.reader.count_in_entry(entry, texts))
         return _pack_all(made)
 
 
@@ -196,7 +196,7 @@ class EntryFacts:
         for key, log in zip(keys, logs, strict=True):
             if key not in known:
                 self.resources.pause()
-                self._facts.put(key, to_json(self._maker.reader.background(sample_text(log))))
+                self._facts.put(key, to_json(self._maker.reader.terms_of_log(sample_text(log))))
         return tuple(keys)
 
     def rows(

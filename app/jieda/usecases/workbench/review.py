@@ -18,7 +18,7 @@ from jieda.content.read.state import ContentState
 from jieda.diagnosis.answers import Confidence, Match
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.signatures import SignatureCount, count_signatures, signature_finder
-from jieda.diagnosis.words import FactReader, WordsWith
+from jieda.diagnosis.words import TermCounter, WordsWith
 from jieda.entry import Edition, Entry, Language, Problem, Summary
 from jieda.search.answers import SearchRequest
 from jieda.signature import literal_text
@@ -123,7 +123,7 @@ def with_entry(
     counted: dict[str, int] = {}
     if entry:
         signatures[entry_id], logs[entry_id] = entry.signatures, len(samples)
-        counted = FactReader(diagnoser.words, diagnoser.formats).entry(entry, samples)
+        counted = TermCounter(diagnoser.words, diagnoser.formats).count_in_entry(entry, samples)
     applies_anywhere = {entry_id} if entry and entry.applies_anywhere else set[str]()
     changed = replace(
         known,
