@@ -32,7 +32,7 @@ from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
 from jieda.search.query.parser import QueryParser
 from jieda.search.query.words import Query
-from jieda.search.rank.ranker import Ranker
+from jieda.search.rank.ranker import rank
 from jieda.search.searcher import Searcher
 from jieda.taxonomy import Filters
 from whoosh.filedb.filestore import FileStorage
@@ -175,13 +175,13 @@ def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path, *, a
     size = sum(path.stat().st_size for path in (folder / "ours").iterdir()) / 1e6
     print(f"{count} entries: index built in {built:.1f} s of analyzed documents, {size:.1f} MB", flush=True)
     index = EmbeddedIndex(folder / "ours")
-    searcher, ranker = Searcher(library_of(shipped, count), index, analyzer, glossary), Ranker(index)
+    searcher = Searcher(library_of(shipped, count), index, analyzer, glossary)
     parser = QueryParser(analyzer, glossary, index.lexicon)
     parsed = {kind: [parser.parse(text, Filters()).query for text in texts] for kind, texts in kinds.items()}
     asked = {kind: [SearchRequest(text, limit=SHOWN) for text in texts] for kind, texts in kinds.items()}
     words = {kind: [words_of(query) for query in queries] for kind, queries in parsed.items()}
     yield row_of("Jieda, whole search", searcher.search, asked)
-    yield row_of("Jieda, ranking", partial(ranked, ranker), parsed)
+    yield row_of("Jieda, ranking", partial(ranked, index), parsed)
     if alone:
         return
     whoosh_index(folder / "whoosh", made)
@@ -192,9 +192,9 @@ def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path, *, a
         yield row_of(name, make(made), words)
 
 
-def ranked(ranker: Ranker, query: Query) -> object:
+def ranked(index: EmbeddedIndex, query: Query) -> object:
     """Compute what a search needs of the ranking: hits, total and facets."""
-    ranking = ranker.rank(query, SHOWN)
+    ranking = rank(index, query, SHOWN)
     return ranking.totals([query.filters]), ranking.facets()
 
 

@@ -36,7 +36,7 @@ from jieda.search.meaning.embedder import GuardedEmbedder
 from jieda.search.meaning.embedder import embedder as installed
 from jieda.search.query.parser import QueryParser
 from jieda.search.query.words import Query
-from jieda.search.rank.ranker import Ranker
+from jieda.search.rank.ranker import rank
 from jieda.search.searcher import Searcher
 from jieda.settings import Settings
 from jieda.taxonomy import Filters
@@ -149,14 +149,14 @@ def measure(
         followed = time.process_time()
         size = sum(path.stat().st_size for path in ours.iterdir())
         library = library_of(shipped, count)
-        parser, ranker = QueryParser(analyzer, glossary, index.lexicon), Ranker(index)
+        parser = QueryParser(analyzer, glossary, index.lexicon)
         queries = [parser.parse(text, Filters()).query for text in judged]
         words, meaning = (
             median_ms(partial(_searched, Searcher(library, index, analyzer, glossary, one)), judged)
             for one in (None, embedder)
         )
         parsed = seconds(lambda: [parser.parse(text, Filters()) for text in judged])
-        ranked = seconds(lambda: [_ranked(ranker, query) for query in queries])
+        ranked = seconds(lambda: [_ranked(index, query) for query in queries])
         whoosh_index(theirs, made)
         with FileStorage(str(theirs)).open_index().searcher(weighting=BM25F()) as searching:
             reference = seconds(lambda: [searching.search(whoosh_query(one), limit=SHOWN) for one in queries])
@@ -172,9 +172,9 @@ def _searched(searcher: Searcher, text: str) -> object:
     return searcher.search(SearchRequest(text, limit=SHOWN))
 
 
-def _ranked(ranker: Ranker, query: Query) -> object:
+def _ranked(index: EmbeddedIndex, query: Query) -> object:
     """Compute what a search needs of the ranking: hits, total and facets."""
-    ranking = ranker.rank(query, SHOWN)
+    ranking = rank(index, query, SHOWN)
     return ranking.totals([query.filters]), ranking.facets()
 
 

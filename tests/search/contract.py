@@ -27,7 +27,7 @@ from jieda.search.index.document import (
 )
 from jieda.search.index.protocol import AdmittedDocuments, Index, ScoredDocument
 from jieda.search.query.words import Alternative, Clause, MatchKind, Neighbors, Query, Spelling, WeightedTerm
-from jieda.search.rank.ranker import Contribution, Ranker
+from jieda.search.rank.ranker import Contribution, rank
 from jieda.search.rank.scoring import OPEN
 from jieda.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
 from jieda.taxonomy import FACETS, Filters
@@ -168,7 +168,7 @@ def word(*variants: str, weight: float = 1.0) -> Clause:
 
 def search(index: Index, query: Query, window: int = ALL, within: AdmittedDocuments | None = None) -> Results:
     """What is ranked and counted."""
-    ranking = Ranker(index).rank(query, window, admitted=within)
+    ranking = rank(index, query, window, admitted=within)
     return Results(ranking.ranked, ranking.facets(), ranking.near, ranking.phrase_dropped)
 
 
@@ -182,7 +182,7 @@ class Explained:
 
 def explain(index: Index, query: Query, least: float = 0.0) -> list[Explained]:
     """Every document that is ranked, explained."""
-    ranking = Ranker(index).rank(query, ALL)
+    ranking = rank(index, query, ALL)
     parts = ranking.contributions(0, ALL, least)
     return [Explained(one, of_one) for one, of_one in zip(ranking.ranked, parts, strict=True)]
 
@@ -446,7 +446,7 @@ class IndexContract:
     ) -> None:
         with self.index(held) as index:
             everything, some = search(index, query), search(index, query, window)
-            total = Ranker(index).rank(query, window).totals([query.filters])
+            total = rank(index, query, window).totals([query.filters])
         assert some.ranked == everything.ranked[:window]
         assert (some.near, some.facets) == (everything.near, everything.facets)
         assert total == (len(everything.ranked),)

@@ -18,7 +18,7 @@ from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.protocol import Index
 from jieda.search.index.writer import update_index
 from jieda.search.query.words import Query, Spelling
-from jieda.search.rank.ranker import Ranker
+from jieda.search.rank.ranker import rank
 from jieda.snapshot.snapshot import WantedIndex
 from jieda.taxonomy import Filters
 
@@ -107,14 +107,14 @@ def test_what_the_window_has_not_is_counted_in_the_cluster_as_the_index_in_the_p
     with loaded(held, tmp_path, window=5) as index:
         embedded = EmbeddedIndex(tmp_path)
         for query in queries:
-            there, here = Ranker(index).rank(query, 5), Ranker(embedded).rank(query, 5)
+            there, here = rank(index, query, 5), rank(embedded, query, 5)
             assert there.facets() == here.facets()
             wider = [query.filters, query.filters.without("framework"), Filters(), Filters(topic=("u",))]
             assert there.totals(wider) == here.totals(wider)
             assert [one.score for one in there.ranked] == pytest.approx([one.score for one in here.ranked])
         reference = DictionaryIndex(held)
         for query in queries:
-            there, plain = Ranker(index).rank(query, 5), Ranker(reference).rank(query, 5)
+            there, plain = rank(index, query, 5), rank(reference, query, 5)
             assert there.phrase_dropped == plain.phrase_dropped
             assert there.facets() == plain.facets()
             assert there.totals([query.filters]) == plain.totals([query.filters])

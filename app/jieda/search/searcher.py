@@ -26,7 +26,7 @@ from jieda.search.meaning.embedder import GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.query.parser import Equivalents, FrameworkNames, ParsedQuery, QueryParser
 from jieda.search.query.translation import QueryTranslator, SimilarWords
 from jieda.search.query.words import ClauseKind, MatchKind, Query
-from jieda.search.rank.ranker import Contribution, Ranker, Ranking, informative_clauses
+from jieda.search.rank.ranker import Contribution, Ranking, informative_clauses, rank
 from jieda.search.snippet import Concordance, Concordances, MarkedTerms, ReadPlaces, marked_title, snippet
 from jieda.search.weights import EXACT_TIER
 from jieda.search.whoosh.language import QueryLanguage, TypedQuery
@@ -96,7 +96,7 @@ class Searcher:
         self._language = language
         self._library = library
         self._lexicon = index.lexicon
-        self._ranker = Ranker(index)
+        self._index = index
         names = FrameworkNames(library, analyzer, index.lexicon)
         equivalents: list[Equivalents] = []
         lexicon, lacking = index.lexicon, library.lacking
@@ -122,7 +122,7 @@ class Searcher:
         is_title = named and any(map(self._lexicon.has_key, parsed.query.keys))
         preferred = () if request.filters.framework or is_title else asked_about
         query = replace(parsed.query, frameworks=preferred)
-        ranking = self._ranker.rank(query, request.offset + request.limit, self._embed(query), typed.admitted)
+        ranking = rank(self._index, query, request.offset + request.limit, self._embed(query), typed.admitted)
         (total,) = ranking.totals((request.filters,))
         parsed = replace(parsed, query=query, corrected=parsed.corrected if total else "")
         corrected = [parsed.corrected] if parsed.corrected else []
@@ -182,7 +182,7 @@ class Searcher:
         """Return the score of an entry for a query by word and zone, largest first; empty if the entry is not among
         the first `window` hits."""
         query = self._parser.parse(text, Filters()).query
-        ranking = self._ranker.rank(query, window, self._embed(query))
+        ranking = rank(self._index, query, window, self._embed(query))
         places = [place for place, scored in enumerate(ranking.ranked) if scored.id == entry_id]
         return ranking.contributions(places[0], places[0] + 1)[0] if places else ()
 
@@ -224,14 +224,14 @@ class Searcher:
         if not ranking.is_weak() or self.waits:
             return ranking.is_weak()
         if parsed.corrected:
-            return self._ranker.rank(self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
+            return rank(self._index, self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
         sentences = longest_sentences(text, MOST_SENTENCES) if parsed.query.prose > MOSTLY_PROSE else ()
         return not any(self._is_answered_by(ranking.ranked[:1], each, filters) for each in sentences)
 
     def _is_answered_by(self, first: Sequence[ScoredDocument], text: str, filters: Filters) -> bool:
         """Whether a hit is the first one of `text` as well, and fits it."""
         query = self._parser.parse(text, filters).query
-        ranking = self._ranker.rank(query, 1, self._embed(query))
+        ranking = rank(self._index, query, 1, self._embed(query))
         ids = [one.id for one in ranking.ranked]
         return bool(ids) and ids == [one.id for one in first] and not ranking.is_weak()
 

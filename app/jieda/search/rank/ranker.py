@@ -240,48 +240,39 @@ def _with_tier(one: ScoredDocument) -> ScoredDocument:
     return replace(one, score=min(one.score, weights.HIGHEST) + weights.TIER_STEP * one.tier)
 
 
-class Ranker:
-    """Ranks what an index finds. Safe to share between threads."""
-
-    def __init__(self, index: Index) -> None:
-        self._index = index
-
-    def rank(
-        self,
-        query: Query,
-        window: int,
-        query_vector: Vector | None = None,
-        admitted: AdmittedDocuments | None = None,
-    ) -> Ranking:
-        """Return the best `window` answers among the documents of `within`. `meaning` is the embedded query, if there
-        is an embedder. Raises IndexUnreadable if the index is damaged."""
-        words = (
-            term.variants for clause in query.clauses for way in clause.alternatives for term in way.terms
-        )
-        # A phrase of one word adds nothing to its term, unless the exact spelling matters.
-        phrase = query.phrase if query.exact_first or len(query.phrase) > 1 else ()
-        wanted = Lookup(
-            score=partial(score_candidates, query),
-            words=tuple(dict.fromkeys(words)),
-            clauses=query.clauses,
-            keys=(
-                query.keys,
-                query.spelling.spans if query.exact_first else (),
-                tuple(map(TokenKind.FRAMEWORK.term, query.frameworks)),
-                (TokenKind.FRAMEWORK.term(ANYWHERE),) if query.frameworks else (),
-            ),
-            phrase=phrase,
-            neighbors=tuple(pair.atoms for pair in query.neighbors),
-            separators=query.spelling.separators if query.exact_first else (),
-            required=query.required,
-            filters=query.filters,
-            # The second answer helps to judge how well the first one fits.
-            window=max(window, 2),
-            near=weights.NEAR_MISSES,
-            query_vector=query_vector,
-            admitted=admitted,
-        )
-        return Ranking(query, self._index.find(wanted), window)
+def rank(
+    index: Index,
+    query: Query,
+    window: int,
+    query_vector: Vector | None = None,
+    admitted: AdmittedDocuments | None = None,
+) -> Ranking:
+    """Return the best `window` answers among the admitted documents. Raises IndexUnreadable if the index is damaged."""
+    words = (term.variants for clause in query.clauses for way in clause.alternatives for term in way.terms)
+    # A phrase of one word adds nothing to its term, unless the exact spelling matters.
+    phrase = query.phrase if query.exact_first or len(query.phrase) > 1 else ()
+    wanted = Lookup(
+        score=partial(score_candidates, query),
+        words=tuple(dict.fromkeys(words)),
+        clauses=query.clauses,
+        keys=(
+            query.keys,
+            query.spelling.spans if query.exact_first else (),
+            tuple(map(TokenKind.FRAMEWORK.term, query.frameworks)),
+            (TokenKind.FRAMEWORK.term(ANYWHERE),) if query.frameworks else (),
+        ),
+        phrase=phrase,
+        neighbors=tuple(pair.atoms for pair in query.neighbors),
+        separators=query.spelling.separators if query.exact_first else (),
+        required=query.required,
+        filters=query.filters,
+        # The second answer helps to judge how well the first one fits.
+        window=max(window, 2),
+        near=weights.NEAR_MISSES,
+        query_vector=query_vector,
+        admitted=admitted,
+    )
+    return Ranking(query, index.find(wanted), window)
 
 
 def score_candidates(query: Query, candidates: Candidates) -> CandidateScores:
