@@ -59,10 +59,11 @@ $(STAMP): pyproject.toml $(LOCKS)
 run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
 	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) JIEDA_WORKBENCH=$(or $(JIEDA_WORKBENCH),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
 
-# A process more than there are cores, at most eight: the suite waits for servers and browsers as much as it computes; the
-# quick tests only compute. A module stays in one of them; their order is that of tests/conftest.py.
-CORES = $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((cores < 7 ? cores : 7)))
-PROCESSES = $(shell echo $$(($(CORES) + 1)))
+# Two processes more than there are cores, at most eight: each waits for servers and browsers a third of its time, and with
+# one more a fifth of two cores stood idle; the quick tests only compute. A module stays in one of them; their order is
+# that of tests/conftest.py.
+CORES = $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((cores < 6 ? cores : 6)))
+PROCESSES = $(shell echo $$(($(CORES) + 2)))
 quick: PROCESSES = $(CORES)
 PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),$(PROCESSES)) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
