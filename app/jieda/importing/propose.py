@@ -65,10 +65,6 @@ NO_LICENSE = "TODO"
 MAX_NAMED = 5
 """Maximum of identifiers named in a doubt."""
 
-_NAMES = {
-    Language.EN: {Language.EN: "English", Language.ZH: "Chinese"},
-    Language.ZH: {Language.EN: "英文", Language.ZH: "中文"},
-}
 _CONCEPTS = frozenset({"what", "why", "where", "can", "difference"})
 
 
@@ -207,7 +203,7 @@ def _pair_doubts(lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt
     if lang.other not in candidate.pair.pages:
         return
     if other is None:
-        yield doubt("alone", other=_NAMES[lang][lang.other])
+        yield doubt("alone")
     elif not candidate.sure:
         line = candidate.pair.pages[lang.other].line_of(other.first) + 1
         yield doubt("pair", line=line)
