@@ -32,7 +32,8 @@ class TreeBuilder(HTMLParser):
         self._open = [self.root]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._close(ENDED_BY.get(tag, ""), SCOPES)
+        if tag in ENDED_BY:
+            self._close(ENDED_BY[tag], SCOPES)
         given = {name: value or "" for name, value in attrs}
         within = tag == "a" and given.get("href", "").startswith("#")
         element = Element("anchor" if within else tag, self._line(), attributes=given)
