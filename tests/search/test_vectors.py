@@ -60,16 +60,16 @@ def test_the_closest_document_is_found_among_many_in_any_segments(tmp_path: Path
     words = np.zeros(DOCUMENTS)
     for name, vectors in list(said.items())[::9]:
         asked = unit(vectors[-1] + 0.5 * unit(chance.normal(size=width)))
-        likeness, titled = one.vectors.similarity(asked, words)
+        text, titled = one.vectors.similarity(asked, words)
         number = int(name[2:])
-        assert likeness.argmax() == number
+        assert text.argmax() == number
         meaning = documents[name].meaning
         assert meaning
-        mean, *sayings = meaning.vectors().astype(np.float32) @ asked / STEPS
-        assert likeness[number] == pytest.approx(max(sayings) + CENTROID_WEIGHT * mean)
-        assert titled[number] == pytest.approx(max(sayings[:TITLES]))
+        mean, *chunks = meaning.vectors().astype(np.float32) @ asked / STEPS
+        assert text[number] == pytest.approx(max(chunks) + CENTROID_WEIGHT * mean)
+        assert titled[number] == pytest.approx(max(chunks[:TITLES]))
         again = two.vectors.similarity(asked, words)
-        assert likeness == pytest.approx(again.text)
+        assert text == pytest.approx(again.text)
         assert titled == pytest.approx(again.title)
 
 

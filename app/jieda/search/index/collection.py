@@ -137,7 +137,7 @@ def documents_of(segment: Segment, starts: Array) -> Array:
 
 
 def spelled_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
-    """Return how the phrase at each start matches its spelling `typed`: `document.Held`, shifted to its region."""
+    """Return how the phrase at each start matches its spelling `typed`: `document.Spelled`, shifted to its region."""
     separators = segment.slot_separators
     last = len(typed) - 1
     left = _judge_each(segment, separators[starts], partial(left_edge, typed[0]))
