@@ -83,7 +83,7 @@ def library_of(shipped: Library, count: int) -> Library:
         return replace(shipped.summary(origin[made]), id=made)
 
     return Library(
-        ask=in_memory(map(summary, origin), shipped.taxonomy),
+        fetch_rows=in_memory(map(summary, origin), shipped.taxonomy),
         summary=summary,
         read_entry=lambda made: replace(shipped.entries[origin[made]], id=made),
         vocabulary=Vocabulary(shipped.taxonomy, shipped.glossary, shipped.dictionary, shipped.log_knowledge),

@@ -74,7 +74,7 @@ def test_notes_are_not_problems(tmp_path: Path) -> None:
 def test_every_rule_has_a_hint() -> None:
     modules = [*(ROOT / "app/jieda/content").rglob("*.py"), ROOT / "app/jieda/usecases/check.py"]
     sources = "\n".join(path.read_text(encoding="utf-8") for path in modules)
-    calls = r'(?:[Pp]roblem|Complaint|UnservableError|_complain)\([^"]*?\d?, "([a-z-]+)", '
+    calls = r'(?:[Pp]roblem|Complaint|UnservableError|_report)\([^"]*?\d?, "([a-z-]+)", '
     tables = r'(?:\brule, message = |\([A-Z]+, )"([a-z-]+)", ?\w'
     named = set(re.findall(calls, sources)) | set(re.findall(tables, sources))
     named |= {*FILE_RULES, *TWIN_RULES, *CORPUS_RULES} | {"signature", "sample", "shared"}

@@ -270,7 +270,7 @@ def test_a_draft_is_checked_and_shown_nowhere(tmp_path: Path) -> None:
     assert set(library.entries["roll/half"].editions) == {EN}
     assert library.entries["roll/a"].related == ()
     assert "<a" not in library.entries["roll/a"].edition(EN).html
-    assert not library.formerly
+    assert not library.current_ids
     assert not library.sampled
     assert all("roll/d" not in [other.id for other in library.related(each)] for each in library.ids)
     assert ("en/roll/d.md", "unknown-tag") in {(each.path, each.rule) for each in library.problems}
@@ -302,7 +302,7 @@ def test_old_ids_lead_to_the_entry_of_today(tmp_path: Path) -> None:
             "en/roll/b.md": edition("B", formerly="[roll/x]"),
         },
     )
-    assert library.formerly == {"roll/x": "roll/a", "old/y": "roll/a"}
+    assert library.current_ids == {"roll/x": "roll/a", "old/y": "roll/a"}
     assert library.entries["roll/a"].formerly == ("roll/x", "old/y")
     assert library.entries["roll/b"].formerly == ()
     assert only_problem(library, "formerly")[0] == "en/roll/b.md"
@@ -310,7 +310,7 @@ def test_old_ids_lead_to_the_entry_of_today(tmp_path: Path) -> None:
 
 def test_an_id_in_use_leads_to_no_other_entry(tmp_path: Path) -> None:
     files = {"en/roll/a.md": edition("A", formerly="[roll/b]"), "en/roll/b.md": edition("B")}
-    assert load(tmp_path, files).formerly == {}
+    assert load(tmp_path, files).current_ids == {}
 
 
 # ---- several directories
@@ -499,7 +499,7 @@ def test_the_order_of_files_and_the_place_of_the_directory_do_not_matter(tmp_pat
     one = load(tmp_path / "one", files)
     other = load(tmp_path / "other", dict(reversed(files.items())))
     assert list(one.entries) == list(other.entries) == sorted(one.entries)
-    assert (one.digest, one.problems, one.formerly) == (other.digest, other.problems, other.formerly)
+    assert (one.digest, one.problems, one.current_ids) == (other.digest, other.problems, other.current_ids)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from jieda.content.authoring.writing import opened
+from jieda.content.authoring.writing import lock_directory
 from jieda.errors import AuthoringError
 
 
@@ -22,7 +22,7 @@ def room_for(size: int) -> Iterator[None]:
 
 
 def test_what_does_not_fit_leaves_nothing_behind(tmp_path: Path) -> None:
-    with opened(tmp_path) as place:
+    with lock_directory(tmp_path) as place:
         place.write({"en/a.md": b"before"})
         with room_for(100), pytest.raises(AuthoringError, match="nothing was written"):
             place.write({"en/a.md": b"after", "en/b.md": bytes(1000)})
@@ -34,7 +34,7 @@ def test_nothing_is_written_or_removed_outside_of_the_directory(tmp_path: Path, 
     outside = tmp_path / "outside.md"
     outside.write_text("mine", encoding="utf-8")
     (tmp_path / "content/en").mkdir(parents=True)
-    with opened(tmp_path / "content") as folder:
+    with lock_directory(tmp_path / "content") as folder:
         with pytest.raises(AuthoringError, match="leads out"):
             folder.write({where: b"theirs"})
         with pytest.raises(AuthoringError, match="leads out"):

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from jieda.content.catalog import beside_framework, version_of
+from jieda.content.catalog import version_of, without_framework
 from jieda.content.library import Library
 from jieda.content.read.load import Loaded
 from jieda.entry import Language, Summary
@@ -124,7 +124,7 @@ def latest(summaries: Iterable[Summary]) -> list[Summary]:
     ],
 )
 def test_what_an_entry_is_for_is_said_beside_the_name_of_its_framework(applies_to: str, rest: str) -> None:
-    assert beside_framework("ChatLearn", applies_to) == rest
+    assert without_framework("ChatLearn", applies_to) == rest
 
 
 @pytest.mark.parametrize("filters", FILTERS, ids=str)
@@ -138,7 +138,7 @@ def test_lists_are_what_passes_in_its_order(library: Library, filters: Filters) 
 
         def place(each: Summary, lang: Language = lang) -> tuple[object, ...]:
             edition, name = each.edition(lang), library.taxonomy.framework[each.framework].name[lang]
-            version = version_of(beside_framework(name, edition.applies_to))
+            version = version_of(without_framework(name, edition.applies_to))
             frameworks = list(library.taxonomy.framework)
             return frameworks.index(each.framework), [-part for part in version], edition.title
 

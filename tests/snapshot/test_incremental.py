@@ -133,7 +133,7 @@ def loaded(library: Library) -> dict[str, object]:
         "lists": [[each.id for each in found] for found in (library.listed(), *map(library.stale, Language))],
         "counts": {facet: library.counts(facet) for facet in FACETS},
         "problems": library.problems,
-        "formerly": dict(library.formerly),
+        "formerly": dict(library.current_ids),
         # A generation holds the frequencies, too.
         "vocabulary": (library.taxonomy, library.glossary, Analyzer(library.dictionary).dictionary),
         "samples": sorted((each.entry_id, "/".join(each.path.parts[-4:])) for each in samples),

@@ -125,7 +125,7 @@ async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
     yield "search.json", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
     main_lang = max(Language, key=lambda lang: len(library.published(lang)))
     yield "index.html", _redirect(site.urls.home(main_lang))
-    for old, new in library.formerly.items():
+    for old, new in library.current_ids.items():
         for lang in Language:
             path = site.urls.entry(lang, old).removeprefix(root)
             yield file_path(path, is_page=True), _redirect(site.urls.entry(lang, new))

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from jieda.content.authoring.edition_text import edition_text
 from jieda.content.authoring.source_text import values_of
-from jieda.content.authoring.writing import ContentFolder, digest_of, opened
+from jieda.content.authoring.writing import ContentFolder, digest_of, lock_directory
 from jieda.content.read.directory import SourceFile
 from jieda.content.read.forms import FrontMatter
 from jieda.content.read.parse import parse_file
@@ -218,7 +218,7 @@ class Loader:
             raise RefusedLine(
                 ("id", f"line {first} has this edition already, and says something else: keep one")
             )
-        with opened(self.directory) as folder:
+        with lock_directory(self.directory) as folder:
             present = _read_present(folder, where)
             outcome = self._outcome(where, text, present, stamped=bool(front.synced_with))
             if outcome is not LoadOutcome.UNCHANGED:
@@ -257,7 +257,7 @@ class Loader:
     def _remove(self, where: str) -> LoadEvent | None:
         fault = ""
         try:
-            with opened(self.directory) as folder:
+            with lock_directory(self.directory) as folder:
                 present = folder.read(where)
                 if present is None:
                     self.record.forget(where)

@@ -99,7 +99,7 @@ class Searcher:
         self._index = index
         names = FrameworkNames(library, analyzer, index.lexicon)
         equivalents: list[Equivalents] = []
-        lexicon, lacking = index.lexicon, library.lacking
+        lexicon, lacking = index.lexicon, library.incomplete_languages
         # If every entry has every language, translation gains nothing.
         if dictionary is not None and lacking:
             equivalents.append(QueryTranslator(dictionary, lexicon, lacking).of)

@@ -248,13 +248,13 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
     for row in header.samples:
         samples[row.entry_id].append(row)
     return Library(
-        ask=generation.ask,
+        fetch_rows=generation.ask,
         summary=lambda entry_id: generation.row(entry_id).summary,
         read_entry=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
         changes=lambda entry_id, lang: _changes(facts, generation.row(entry_id), lang),
         vocabulary=header.vocabulary,
         problems=header.problems,
-        formerly=header.old_ids,
+        current_ids=header.old_ids,
         images={where: data / IMAGES / name for where, name in header.images.items()},
         sampled=frozenset(samples) - {""},
         read_samples=lambda entry_id: tuple(

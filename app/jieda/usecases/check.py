@@ -14,7 +14,7 @@ from jieda.content.check.findings import MOST_NAMED, SignatureHolders, glossary_
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import Corpus, draft_files, newest
 from jieda.content.read.directory import BRAND, list_directory
-from jieda.content.read.gather import GLOSSARY, TAXONOMY, in_order
+from jieda.content.read.gather import GLOSSARY, TAXONOMY, sort_problems
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Confidence
 from jieda.diagnosis.signatures import signature_finder, signatures_of
@@ -29,8 +29,8 @@ from jieda.usecases.judge import judge
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """Number of served entries and editions, and all problems by file and line. `notes` are hints, not problems;
-    `drafts`: files that are hidden from readers."""
+    """Numbers of served entries and editions, and all problems, sorted by file and line. `notes` are hints, not
+    problems. `drafts` are the files that are hidden from readers."""
 
     entries: int
     editions: int
@@ -40,39 +40,39 @@ class CheckReport:
 
     @property
     def wrong(self) -> tuple[Problem, ...]:
-        """Problems, except those that a draft may still have because it is unfinished."""
+        """All problems except those that an unfinished draft may still have."""
         return tuple(each for each in self.problems if not (each.served and each.path in self.drafts))
 
 
 def check_content(directories: Sequence[Path], snapshot: Snapshot | None = None) -> CheckReport:
-    """Check content directories; without a `snapshot` of them, checks that need a search or a diagnosis are skipped.
+    """Check content directories. Without a `snapshot` of them, checks that need a search or a diagnosis are skipped.
     Raises ContentError if a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken."""
     loaded = Loaded(directories)
     corpus, failures = loaded.corpus, loaded.vocabulary.logs.failures
-    signatures = SignatureHolders.of(corpus)
-    find, logs = signature_finder(signatures.holders, compile_formats(failures)), loaded.log_texts
+    holders = SignatureHolders.of(corpus)
+    find, logs = signature_finder(holders.files, compile_formats(failures)), loaded.log_texts
     matches = {
         content: signatures_of(find(text))
         for content, text in with_progress(logs.items(), len(logs), "logs tried")
     }
     of_entries = chain.from_iterable(loaded.state.checks.values())
-    between = check_between(corpus, signatures, matches)
+    between = check_between(corpus, holders, matches)
     return CheckReport(
         entries=len(corpus.published),
         editions=sum(len(editions) for editions in corpus.published.values()),
-        problems=in_order((*loaded.problems, *_missing_images(loaded), *of_entries, *between)),
-        notes=in_order(_notes_of(loaded, snapshot)) if snapshot else (),
+        problems=sort_problems((*loaded.problems, *_missing_images(loaded), *of_entries, *between)),
+        notes=sort_problems(_notes_of(loaded, snapshot)) if snapshot else (),
         drafts=frozenset(draft_files(corpus.by_id)),
     )
 
 
 def _general_fixes(corpus: Corpus) -> Iterator[Problem]:
-    """Yield notes about errors whose fix may hold for other programs too, but do not say whether it does."""
+    """Yield notes about errors with a fix that may hold for any program, but which do not say whether it does."""
     for editions in corpus.by_id.values():
         file = newest(editions)
         if file.front.kind is not Kind.ERROR or "applies_anywhere" in file.lines:
             continue
-        if all(each.fix_names_no_option for each in editions.values()):
+        if all(edition.fix_names_no_option for edition in editions.values()):
             message = (
                 f"the fix names no option of {file.id.partition('/')[0]}: say `applies_anywhere: "
                 "true` if it holds for the logs of any program, `false` if not"
@@ -89,33 +89,31 @@ def _notes_of(loaded: Loaded, snapshot: Snapshot) -> Iterator[Problem]:
 
 
 def _misjudged_logs(loaded: Loaded, snapshot: Snapshot) -> Iterator[Problem]:
-    """Yield notes about samples that a diagnosis does not explain by their entry, and logs with another exact entry."""
-    owned = [
-        (entry_id, each)
-        for entry_id in loaded.corpus.published
-        for each in loaded.corpus.samples.get(entry_id, ())
-    ]
-    for owner, log in (*owned, *(("", each) for each in loaded.corpus.background)):
+    """Yield notes about samples that are not diagnosed as their entry, and logs for which another entry is exact."""
+    corpus = loaded.corpus
+    samples = (sample for entry_id in corpus.published for sample in corpus.samples.get(entry_id, ()))
+    for log in (*samples, *corpus.background):
+        owner = log.entry_id
         framework = owner.partition("/")[0]
-        asked = SearchRequest(loaded.log_texts[log.content], frameworks=(framework,) if framework else ())
-        matches = judge(snapshot, asked).matches
+        request = SearchRequest(loaded.log_texts[log.content], frameworks=(framework,) if framework else ())
+        matches = judge(snapshot, request).matches
         first = matches[0].entry.id if matches else ""
         if owner and owner != first:
-            said = f"is taken for {first}" if first else "is not explained by any entry"
-            yield Problem(log.where, 1, "undiagnosed", f"in a diagnosis, this log {said}", served=True)
-        exact = (each.entry.id for each in matches if each.confidence is Confidence.EXACT)
-        for other in (each for each in exact if each != owner):
-            whose = f"of {owner}" if owner else "that no entry explains"
-            message = f"in a diagnosis, this log {whose} is exact for {other}"
-            yield Problem(log.where, 1, "two-exact", message, served=True)
+            result = f"is taken for {first}" if first else "is not explained by any entry"
+            yield Problem(log.where, 1, "undiagnosed", f"in a diagnosis, this log {result}", served=True)
+        for match in matches:
+            if match.confidence is Confidence.EXACT and match.entry.id != owner:
+                whose = f"of {owner}" if owner else "that no entry explains"
+                message = f"in a diagnosis, this log {whose} is exact for {match.entry.id}"
+                yield Problem(log.where, 1, "two-exact", message, served=True)
 
 
 def _unanswered_words(corpus: Corpus, snapshot: Snapshot) -> Iterator[Problem]:
-    """Yield notes about symptoms and aliases that do not find their entry."""
+    """Yield notes about symptoms and aliases by which a search does not find their entry."""
     for entry_id, editions in corpus.published.items():
         for lang, file in editions.items():
-            said = (("symptoms", file.front.symptoms), ("aliases", file.front.aliases))
-            for name, texts in said:
+            fields = (("symptoms", file.front.symptoms), ("aliases", file.front.aliases))
+            for name, texts in fields:
                 for text in texts:
                     matches = judge(snapshot, SearchRequest(text, lang)).matches
                     if entry_id not in {match.entry.id for match in matches}:
@@ -124,17 +122,17 @@ def _unanswered_words(corpus: Corpus, snapshot: Snapshot) -> Iterator[Problem]:
 
 
 def _unanswered_groups(loaded: Loaded, snapshot: Snapshot) -> Iterator[Problem]:
-    """Yield notes about glossary groups for none of whose words a search finds anything."""
+    """Yield notes about glossary groups of which no word finds anything."""
     for group in chain.from_iterable(map(glossary_words, loaded.glossaries)):
         words = [word.text.strip() for word in group]
         if not any(map(snapshot.searcher.has_words, words)):
-            named, more = ", ".join(words[:MOST_NAMED]), ", …" if len(words) > MOST_NAMED else ""
-            message = f"no search for {named}{more} finds anything yet"
+            ellipsis = ", …" if len(words) > MOST_NAMED else ""
+            message = f"no search for {', '.join(words[:MOST_NAMED])}{ellipsis} finds anything yet"
             yield Problem(GLOSSARY, group[0].line, "unanswered", message, served=True)
 
 
 def _missing_images(loaded: Loaded) -> Iterator[Problem]:
-    """Yield problems for images that the block `site` names but no directory has."""
+    """Yield problems for images that the `site` block names but no directory contains."""
     site = loaded.vocabulary.site
     for name in filter(None, (site.logo, site.icon)):
         if f"{BRAND}/{name}" not in loaded.corpus.images:
@@ -143,27 +141,27 @@ def _missing_images(loaded: Loaded) -> Iterator[Problem]:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Content directories at an earlier commit; `changed`: paths below them that differ now."""
+    """Content directories at an earlier commit, and the paths below them that have `changed` since."""
 
     directories: tuple[Path, ...]
     changed: frozenset[str]
 
     def select_new(self, now: Iterable[Problem], then: Iterable[Problem]) -> tuple[Problem, ...]:
-        """Return the current problems that are in changed files or that did not exist then."""
-        known = Counter((each.path, each.rule, each.message) for each in then)
-        found = []
-        for each in now:
-            key = (each.path, each.rule, each.message)
-            if each.path in self.changed or not known[key]:
-                found.append(each)
+        """Return the current problems that are in changed files or did not exist then."""
+        known = Counter((problem.path, problem.rule, problem.message) for problem in then)
+        new = []
+        for problem in now:
+            key = (problem.path, problem.rule, problem.message)
+            if problem.path in self.changed or not known[key]:
+                new.append(problem)
             known[key] -= 1
-        return tuple(found)
+        return tuple(new)
 
 
 @contextmanager
 def check_out(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
-    """Check out the content at the last commit that `revision` and HEAD have in common. The repository is that of the
-    last directory; files in another one, or in none, count as unchanged. Raises GitError."""
+    """Check out the content at the last commit that `revision` and HEAD have in common, from the repository of the last
+    directory. Files in another repository, or in none, count as unchanged. Raises GitError."""
     repository = Repository.around(directories[-1])
     commit = repository.fork_point(revision)
     changed: set[str] = set()
@@ -177,13 +175,13 @@ def check_out(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
 
 
 def _differing(now: Path, then: Path) -> Iterator[str]:
-    """Yield the paths that differ between two directories. All other files get the times that they have now, which may
-    decide which of two twins is stale."""
+    """Yield the paths that differ between two directories. Equal files get their current times, which may decide which
+    of two twins is stale."""
     listings = list_directory(now), list_directory(then)
-    wheres = {each.where for listing in listings for each in listing.files}
-    for where in wheres.union(each.path for listing in listings for each in listing.problems):
-        one, other = now / where, then / where
-        if one.is_file() and other.is_file() and filecmp.cmp(one, other, shallow=False):
-            shutil.copystat(one, other)
-        elif not (one.is_dir() and other.is_dir()):
-            yield where
+    paths = {file.where for listing in listings for file in listing.files}
+    for path in paths.union(problem.path for listing in listings for problem in listing.problems):
+        current, earlier = now / path, then / path
+        if current.is_file() and earlier.is_file() and filecmp.cmp(current, earlier, shallow=False):
+            shutil.copystat(current, earlier)
+        elif not (current.is_dir() and earlier.is_dir()):
+            yield path

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.authoring.edition_text import check_id, known_skeletons
+from jieda.content.authoring.edition_text import check_id, filled_skeletons
 from jieda.content.authoring.writing import Create
 from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.load import Loaded
@@ -182,7 +182,7 @@ def edition_files(
 ) -> dict[str, str]:
     """Return the editions of a draft by path below a content directory. `text`: the printed lines."""
     said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
-    texts = known_skeletons(content.corpus, entry_id, known, text, said)
+    texts = filled_skeletons(content.corpus, entry_id, known, text, said)
     return {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
 
 

@@ -18,13 +18,12 @@ from jieda.taxonomy import Taxonomy
 
 
 def edition_text(front: FrontMatter, body: str) -> str:
-    """Return a whole file: fields in the order of docs/content-format.md, a blank line, and the body with one line
-    end."""
+    """Return a file: fields in the order of docs/content-format.md, a blank line, and the body with one line break."""
     return f"---\n{''.join(_write_fields(front))}---\n\n{body.strip(chr(10))}\n"
 
 
 def quote(text: str) -> str:
-    """Return a YAML scalar in single quotes. The text must not have line breaks."""
+    """Return a YAML scalar in single quotes. The text must not contain line breaks."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -34,18 +33,18 @@ def format_list(name: str, values: Iterable[str]) -> str:
 
 
 def signature_data(signature: Signature) -> str | dict[str, object]:
-    """Return a signature as content and API write it: a single line if that is all, otherwise `{all, any, …}`."""
-    more: dict[str, object] = {
+    """Return a signature as content and API write it: its line if it has nothing else, otherwise `{all, any, …}`."""
+    options: dict[str, object] = {
         "any": list(signature.any),
         "unless": list(signature.unless),
         "confidence": "likely" if signature.likely else "",
         "near": signature.near,
         "shapes": dict(signature.shapes),
     }
-    more = {name: value for name, value in more.items() if value}
-    if not more and len(signature.all) == 1:
+    options = {name: value for name, value in options.items() if value}
+    if not options and len(signature.all) == 1:
         return signature.all[0]
-    return {"all": list(signature.all)} | more
+    return {"all": list(signature.all)} | options
 
 
 def validity_data(validity: Validity) -> dict[str, dict[str, str]]:
@@ -149,7 +148,7 @@ _BODY = {
 
 
 def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
-    """Raise AuthoringError for an id that a new entry must not have."""
+    """Raise AuthoringError if a new entry must not have this id."""
     if not ENTRY_ID.fullmatch(entry_id):
         raise AuthoringError(
             f"{entry_id!r} must be <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -"
@@ -161,20 +160,20 @@ def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
 
 
 def code_block(text: str) -> str:
-    """Return a text as a code block, in a fence longer than any inside it."""
+    """Return a text as a code block, with a fence longer than any inside it."""
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
     return f"{fence}text\n{text}\n{fence}"
 
 
-def known_skeletons(
+def filled_skeletons(
     corpus: Corpus,
     entry_id: str,
     known: FrontMatter,
     text: str,
     doubts: Mapping[Language, tuple[str, ...]] | None = None,
 ) -> dict[Language, str]:
-    """Return the editions of a new entry, in the languages of the content, filled in with the fields that are `known`,
-    the day among them, and with the printed lines, `text`; two are stamped as in sync. `doubts` by language."""
+    """Return the editions of a new entry in the languages of the content, stamped as in sync, filled in with the fields
+    that are `known`, including `updated`, the printed lines (`text`), and `doubts`, by language."""
     framework = entry_id.partition("/")[0]
     bodies = {lang: _skeleton_body(known.kind, lang, text) for lang in corpus.languages}
     editions = {}
@@ -197,8 +196,8 @@ def known_skeletons(
 def write_skeletons(
     directory: Path, corpus: Corpus, entry_id: str, kind: Kind, today: date
 ) -> tuple[Path, ...]:
-    """Write a new entry into a content directory, in the languages of the content; return the paths of its editions.
-    Raises AuthoringError, before anything is written, for a bad id, an unknown framework, or an existing file."""
+    """Write a new entry into a content directory in the languages of the content, and return the paths of its editions.
+    Raises AuthoringError, before anything is written, for a bad id, an unknown framework or an existing file."""
     framework, _, slug = entry_id.partition("/")
     taxonomy = corpus.taxonomy
     check_id(taxonomy, entry_id)
@@ -213,7 +212,7 @@ def write_skeletons(
 
 
 def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> str:
-    """Return the skeleton of one edition: front matter with every useful field, and the sections its kind needs."""
+    """Return the skeleton of an edition: front matter with all useful fields, and the sections that its kind needs."""
     return edition_text(_skeleton_front(taxonomy, framework, kind, lang, today), _skeleton_body(kind, lang))
 
 

@@ -1,7 +1,7 @@
-"""Renames entries: plans the file changes, and rewrites links in Markdown bodies while keeping every other byte.
+"""Renames entries: plans the file changes, and rewrites the links in Markdown bodies, keeping every other byte.
 
-The Markdown parser reports the links of a text but not their offsets, so each candidate address is changed on trial:
-it is a link if the text then has the wanted link and its code is unchanged.
+The Markdown parser reports the links of a text but not their offsets. Each candidate address is therefore changed on
+trial; the change is kept if it makes more links right and leaves all code alone.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from jieda.content.authoring.edition_text import check_id
 from jieda.content.authoring.source_text import SourceText
-from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, place_in
+from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, safe_path
 from jieda.content.markdown.body import Body, parse_body
 from jieda.content.markdown.links import Link, LinkKind, read_link
 from jieda.content.read.corpus import Corpus, FileOutline
@@ -24,12 +24,12 @@ from jieda.content.read.parse import parse_file
 from jieda.entry import Language
 from jieda.errors import AuthoringError
 
-_PLACE = re.compile(r"[^\s()<>\[\]]+?\.md(?=[\s()<>#\"']|$)", re.MULTILINE)
+_ADDRESS = re.compile(r"[^\s()<>\[\]]+?\.md(?=[\s()<>#\"']|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class BodyMove:
-    """Language of a body, its framework before and after the move, and `ids`: new ids of renamed entries by old id."""
+    """The language of a body, its framework before and after the move, and the new `ids` of entries by old id."""
 
     lang: Language
     before: str
@@ -37,7 +37,7 @@ class BodyMove:
     ids: Mapping[str, str]
 
     def wanted(self, links: Sequence[Link]) -> list[tuple[LinkKind, str, str]]:
-        """Return kind, target and anchor that each link must have after the move."""
+        """Return the kind, target and anchor that each link must have after the move."""
         return [(link.kind, self._target(link), link.anchor) for link in links]
 
     def _target(self, link: Link) -> str:
@@ -47,17 +47,17 @@ class BodyMove:
 
 
 def relink(body: str, move: BodyMove, first_line: int) -> str:
-    """Return the body with its links rewritten to the new ids. Raises AuthoringError, naming the line, for a link that
-    cannot be changed safely as it is written."""
+    """Return the body with its links rewritten to the new ids. Raises AuthoringError, naming the line, if a link is
+    written in a way that cannot be changed safely."""
     before = _read(body, move, move.before, first_line)
     wanted = move.wanted(before.links)
     text, wrong = body, _find_wrong_links(_read(body, move, move.after, first_line), wanted)
-    for place, new in reversed(list(_find_addresses(body, move)) if wrong else []):
-        changed = text[: place.start()] + new + text[place.end() :]
+    for match, address in reversed(list(_find_addresses(body, move)) if wrong else []):
+        changed = text[: match.start()] + address + text[match.end() :]
         after = _read(changed, move, move.after, first_line)
-        left = _find_wrong_links(after, wanted)
-        if len(left) < len(wrong) and after.code == before.code:
-            text, wrong = changed, left
+        still_wrong = _find_wrong_links(after, wanted)
+        if len(still_wrong) < len(wrong) and after.code == before.code:
+            text, wrong = changed, still_wrong
     if wrong:
         link = before.links[wrong[0]]
         raise AuthoringError(
@@ -72,16 +72,16 @@ def _read(body: str, move: BodyMove, framework: str, first_line: int) -> Body:
 
 
 def _find_wrong_links(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]:
-    """Return the indices of links that differ from the wanted ones; all of them if their numbers differ."""
-    found = [(link.kind, link.target, link.anchor) for link in body.links]
-    if len(found) != len(wanted):
+    """Return the indices of links that differ from the wanted ones; one more than all if their number differs."""
+    links = [(link.kind, link.target, link.anchor) for link in body.links]
+    if len(links) != len(wanted):
         return list(range(len(wanted) + 1))
-    return [number for number, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1]]
+    return [number for number, pair in enumerate(zip(links, wanted, strict=True)) if pair[0] != pair[1]]
 
 
 def _find_addresses(body: str, move: BodyMove) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each match that may be the address of a link to change, with its new text."""
-    for match in _PLACE.finditer(body):
+    """Yield each match that may be the address of a link that must change, with the new address."""
+    for match in _ADDRESS.finditer(body):
         link = read_link(match[0], move.lang, move.before, 0)
         if link.kind is LinkKind.ENTRY:
             address = _relative_address(match[0], link.target, move)
@@ -90,13 +90,13 @@ def _find_addresses(body: str, move: BodyMove) -> Iterator[tuple[re.Match[str], 
 
 
 def _relative_address(written: str, old: str, move: BodyMove) -> str:
-    """Return the address of the entry `old` after the move, relative to the body's new place and written alike."""
+    """Return the address of the entry `old` after the move, from the body's new folder, written in the same style."""
     new = move.ids.get(old, old)
     framework, _, slug = new.partition("/")
-    is_whole, is_near = written.endswith(f"/{old}.md"), framework == move.after
-    if is_whole and (not is_near or written != f"../{old}.md" or old.startswith(f"{move.before}/")):
+    has_framework, is_beside = written.endswith(f"/{old}.md"), framework == move.after
+    if has_framework and (not is_beside or written != f"../{old}.md" or old.startswith(f"{move.before}/")):
         return f"{written[: -len(old) - 3]}{new}.md"
-    if is_near:
+    if is_beside:
         return f"{'./' if written.startswith('./') else ''}{slug}.md"
     return posixpath.join("..", framework, f"{slug}.md")
 
@@ -112,14 +112,14 @@ class MovedPage:
 
 
 def move_page(source: SourceFile, outline: FileOutline, old: str, new: str) -> MovedPage:
-    """Return an edition after `old` was renamed to `new`. Raises AuthoringError if it cannot be written safely."""
+    """Rename `old` to `new` in an edition of any entry. Raises AuthoringError if it cannot be written safely."""
     text = SourceText.of(source.content)
     before = outline.id.partition("/")[0]
     moved = outline.id == old
     move = BodyMove(outline.lang, before, new.partition("/")[0] if moved else before, {old: new})
-    named = [item for item in text.scalars("related") if item.text.strip() == old]
+    related = [item for item in text.scalars("related") if item.text.strip() == old]
     body = relink(text.body, move, text.body_line)
-    text = replace(text, body=body).with_values((item, new) for item in named)
+    text = replace(text, body=body).with_values((item, new) for item in related)
     if moved:
         text = _with_formerly(text, old, new)
     where = f"{outline.lang}/{new}.md" if moved else outline.where
@@ -142,15 +142,15 @@ def _expected_front(outline: FileOutline, old: str, new: str) -> FrontMatter:
 
 
 def _with_formerly(text: SourceText, old: str, new: str) -> SourceText:
-    """Add the old id to `formerly`; if an entry moves back, it replaces the new id there."""
-    back = [item for item in text.scalars("formerly") if item.text.strip() == new]
-    return text.with_values([(back[0], old)]) if back else text.with_item("formerly", old)
+    """Add the old id to `formerly`. If an entry moves back, it replaces the new id there."""
+    same = [item for item in text.scalars("formerly") if item.text.strip() == new]
+    return text.with_values([(same[0], old)]) if same else text.with_item("formerly", old)
 
 
 def restamp_twins(pages: Sequence[MovedPage]) -> list[MovedPage]:
     """Stamp twins that were in sync as in sync again: changed links do not change what they say."""
-    by_place = {(page.outline.id, page.outline.lang): page for page in pages}
-    return [_restamp(page, by_place.get((page.outline.id, page.outline.lang.other))) for page in pages]
+    by_edition = {(page.outline.id, page.outline.lang): page for page in pages}
+    return [_restamp(page, by_edition.get((page.outline.id, page.outline.lang.other))) for page in pages]
 
 
 def _restamp(page: MovedPage, twin: MovedPage | None) -> MovedPage:
@@ -172,23 +172,23 @@ class MovePlan:
 
 
 def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -> MovePlan:
-    """Plan the renaming of `old` to `new` in content directories whose content is `corpus`. Nothing is written. Raises
+    """Plan renaming `old` to `new` in content directories whose content is `corpus`; nothing is written. Raises
     AuthoringError, which says what prevents it, where, and what to do."""
     listings = [list_directory(directory) for directory in directories]
     for listing in listings:
         for lang in Language:
-            place_in(listing.root, f"{lang}/{old}.md")
+            safe_path(listing.root, f"{lang}/{old}.md")
     if not any(entry_id_of(file.where) == old for listing in listings for file in listing.editions):
         raise AuthoringError(_describe_missing(corpus, old))
     _refuse_ids(corpus, old, new)
     for listing in listings:
-        _refuse_taken(listing, new)
+        _refuse_existing(listing, new)
     steps: list[Step] = []
     unread: list[Path] = []
     for listing in listings:
-        pages, lost = _move_pages(listing, old, new)
-        unread += lost
-        steps += _steps_below(listing, pages, old, new)
+        pages, unreadable = _move_pages(listing, old, new)
+        unread += unreadable
+        steps += _steps_in(listing, pages, old, new)
     return MovePlan(tuple(steps), tuple(unread))
 
 
@@ -197,10 +197,10 @@ def _refuse_ids(corpus: Corpus, old: str, new: str) -> None:
     if old == new:
         raise AuthoringError(f"{old} has that name already")
     for file in corpus.files:
-        for taken in {old, new}.intersection(file.front.formerly):
-            if file.id != old or taken == old:
+        for former in {old, new}.intersection(file.front.formerly):
+            if file.id != old or former == old:
                 raise AuthoringError(
-                    f"{file.path}:{file.line('formerly')}: {taken} is an old address of {file.id}:"
+                    f"{file.path}:{file.line('formerly')}: {former} is an old address of {file.id}:"
                     " choose another name, or take it out of `formerly` there"
                 )
 
@@ -212,18 +212,18 @@ def _describe_missing(corpus: Corpus, old: str) -> str:
     return f"there is no entry {old}: `jieda check` names files that cannot be read"
 
 
-def _refuse_taken(listing: DirectoryListing, new: str) -> None:
+def _refuse_existing(listing: DirectoryListing, new: str) -> None:
     samples = listing.root / "samples" / new
     wanted = {f"{lang}/{new}.md".casefold() for lang in Language}
-    there = [listing.root / file.where for file in listing.editions if file.where.casefold() in wanted]
-    there += [listing.root / lang / f"{new}.md" for lang in Language]
-    for path in (*there, samples):
+    targets = [listing.root / file.where for file in listing.editions if file.where.casefold() in wanted]
+    targets += [listing.root / lang / f"{new}.md" for lang in Language]
+    for path in (*targets, samples):
         if os.path.lexists(path):
             raise AuthoringError(f"{path} already exists: choose another name, or move it away first")
 
 
 def _move_pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[MovedPage], list[Path]]:
-    """Return the editions of every entry that may change, and unreadable files. Raises AuthoringError."""
+    """Return the moved editions of all entries that may change, and unreadable files. Raises AuthoringError."""
     name = old.partition("/")[2].encode()
     sources = {file: read_file(file) for file in listing.editions}
     touched = {entry_id_of(file.where) for file, source in sources.items() if name in source.content} | {old}
@@ -244,10 +244,10 @@ def _move_pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[Mov
     return restamp_twins(pages), unread
 
 
-def _steps_below(listing: DirectoryListing, pages: Sequence[MovedPage], old: str, new: str) -> Iterator[Step]:
+def _steps_in(listing: DirectoryListing, pages: Sequence[MovedPage], old: str, new: str) -> Iterator[Step]:
     """Yield the steps in one content directory, rewrites first."""
     changed = [page for page in pages if page.content != page.source.content]
-    yield from (Rewrite(place_in(listing.root, page.outline.where), page.content) for page in changed)
+    yield from (Rewrite(safe_path(listing.root, page.outline.where), page.content) for page in changed)
     moved = [page for page in pages if page.outline.id == old]
     for page in moved:
         lang = page.outline.lang
@@ -256,31 +256,31 @@ def _steps_below(listing: DirectoryListing, pages: Sequence[MovedPage], old: str
             yield from _move_images(listing, page, new.partition("/")[0])
     samples = listing.root / "samples" / old
     if os.path.lexists(samples):
-        yield Rename(place_in(listing.root, f"samples/{old}"), listing.root / "samples" / new)
+        yield Rename(safe_path(listing.root, f"samples/{old}"), listing.root / "samples" / new)
 
 
 def _move_images(listing: DirectoryListing, page: MovedPage, framework: str) -> Iterator[Step]:
-    """Yield steps for the images of an edition that moves to another framework: moved, or copied if others use them."""
+    """Yield the steps that move the images of an edition to another framework, or copy those that others use."""
     lang, before = page.outline.lang, page.outline.id.partition("/")[0]
-    found = {file.where: file for file in listing.images}
+    images = {file.where: file for file in listing.images}
     for name in dict.fromkeys(
         link.target.rpartition("/")[2] for link in page.outline.links if link.kind is LinkKind.IMAGE
     ):
         where = f"{lang}/{before}/{name}"
-        if where not in found:
+        if where not in images:
             continue
-        source, target = place_in(listing.root, where), listing.root / lang / framework / name
-        content = read_file(found[where]).content
+        source, target = safe_path(listing.root, where), listing.root / lang / framework / name
+        content = read_file(images[where]).content
         if os.path.lexists(target):
             if target.is_symlink() or target.read_bytes() != content:
                 raise AuthoringError(f"{target} already exists and is another image: rename one first")
-        elif _shown_by_others(listing, page, name):
+        elif _is_used_elsewhere(listing, page, name):
             yield Create(target, content)
         else:
             yield Rename(source, target)
 
 
-def _shown_by_others(listing: DirectoryListing, page: MovedPage, name: str) -> bool:
+def _is_used_elsewhere(listing: DirectoryListing, page: MovedPage, name: str) -> bool:
     folder = page.outline.where.rpartition("/")[0]
     return any(
         file.where.rpartition("/")[0] == folder

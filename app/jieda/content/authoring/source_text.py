@@ -16,7 +16,7 @@ from jieda.content.read.yaml_reader import Fields, Items, Scalar, YamlError, rea
 from jieda.errors import AuthoringError
 
 FIRST_LINE = 2
-"""Number of the front matter's first line in its file."""
+"""Line of the file that the front matter starts on."""
 _LINE_END = r"(?:\r\n|\n|\r)"
 _FILE = re.compile(
     rf"(?P<opening>---[ \t]*{_LINE_END})(?P<front>.*?)(?<=[\r\n])(?P<closing>---[ \t]*(?:{_LINE_END}|\Z))",
@@ -28,7 +28,7 @@ _LINES = re.compile(r"[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])")
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A file split into parts, which concatenated are the file again. Line ends are kept."""
+    """A file split into parts that, joined, are the file again. `mark`: a byte order mark, or empty."""
 
     mark: bytes
     opening: str
@@ -38,8 +38,8 @@ class SourceText:
 
     @classmethod
     def of(cls, content: bytes) -> "SourceText":
-        """Raises AuthoringError if the content is not UTF-8 or has no front matter."""
-        # Some editors put it in front of UTF-8.
+        """Split a file. Raises AuthoringError if the content is not UTF-8 or has no front matter."""
+        # Some editors write a byte order mark.
         mark = BOM_UTF8 if content.startswith(BOM_UTF8) else b""
         try:
             text = content[len(mark) :].decode("utf-8")
@@ -74,30 +74,30 @@ class SourceText:
             raise AuthoringError(f"line {error.line}: {error.message}") from error
 
     def scalars(self, key: str) -> tuple[Scalar, ...]:
-        """Return the value or values of a field. Raises AuthoringError as `fields` does."""
+        """Return the values of a field: one, or those of a list. Raises AuthoringError as `fields` does."""
         node = self.fields().values.get(key)
         items = node.items if isinstance(node, Items) else (node,)
         return tuple(item for item in items if isinstance(item, Scalar))
 
     def with_values(self, values: Iterable[tuple[Scalar, str]]) -> "SourceText":
-        """Return a copy with some values of the front matter replaced, in the same quotes."""
+        """Return a copy with some values of the front matter replaced, quoted as before."""
         front = self.front
         for old, new in sorted(values, key=lambda pair: -pair[0].start):
             quote = front[old.start] if old.quoted else ""
             front = f"{front[: old.start]}{quote}{new}{quote}{front[old.end :]}"
         return replace(self, front=front)
 
-    def with_field(self, key: str, written: str) -> "SourceText":
-        """Return a copy with the lines of a field replaced. A missing one is inserted after those that precede it in
-        the canonical order. Comments around it stay. Raises AuthoringError as `fields` does."""
+    def with_field(self, key: str, text: str) -> "SourceText":
+        """Return a copy with the lines of a field replaced, or inserted after the fields that precede it in canonical
+        order. Comments around it stay. Raises AuthoringError as `fields` does."""
         lines, starts = self.front_lines, self.fields().key_lines
         if key in starts:
-            first, last = _rows_of(key, starts, lines)
+            first, end = _line_range(key, starts, lines)
         else:
             order = canonical_order([*starts, key])
-            ends = (_rows_of(name, starts, lines)[1] for name in order[: order.index(key)])
-            first = last = max(ends, default=len(lines))
-        return replace(self, front="".join([*lines[:first], written, *lines[last:]]))
+            ends = (_line_range(name, starts, lines)[1] for name in order[: order.index(key)])
+            first = end = max(ends, default=len(lines))
+        return replace(self, front="".join([*lines[:first], text, *lines[end:]]))
 
     def with_item(self, key: str, item: str) -> "SourceText":
         """Return a copy with an item added to a list, in the style of its last one. Raises AuthoringError."""
@@ -106,37 +106,36 @@ class SourceText:
             return self.with_field(key, f"{key}:{self.line_end}  - {item}{self.line_end}")
         start = max(front.rfind(end, 0, last.start) for end in "\r\n") + 1
         if front[start : last.start].strip() == "-":
-            end = next(place.start() for place in re.finditer(r"[\r\n]", front[last.end :])) + last.end
+            end = next(match.start() for match in re.finditer(r"[\r\n]", front[last.end :])) + last.end
             return replace(
                 self, front=f"{front[:end]}{self.line_end}{front[start : last.start]}{item}{front[end:]}"
             )
         return replace(self, front=f"{front[: last.end]}, {item}{front[last.end :]}")
 
 
-def _rows_of(key: str, starts: Mapping[str, int], lines: Sequence[str]) -> tuple[int, int]:
+def _line_range(key: str, starts: Mapping[str, int], lines: Sequence[str]) -> tuple[int, int]:
     """Return the range of a field's lines, from 0, without blank lines and comments before the next field."""
     first = starts[key] - FIRST_LINE
-    last = min([*(line - FIRST_LINE for line in starts.values() if line > starts[key]), len(lines)])
-    while last > first + 1 and _is_aside(lines[last - 1]):
-        last -= 1
-    return first, last
+    end = min([*(line - FIRST_LINE for line in starts.values() if line > starts[key]), len(lines)])
+    while end > first + 1 and _is_blank_or_comment(lines[end - 1]):
+        end -= 1
+    return first, end
 
 
 def canonical_order(names: Iterable[str]) -> list[str]:
-    """Sort names of fields as docs/content-format.md lists them; unknown ones last, in their order."""
-    places = {name: number for number, name in enumerate(FIELDS)}
-    return sorted(names, key=lambda name: places.get(name, len(places)))
+    """Sort names of fields as in docs/content-format.md; unknown ones come last, in their order."""
+    ranks = {name: rank for rank, name in enumerate(FIELDS)}
+    return sorted(names, key=lambda name: ranks.get(name, len(ranks)))
 
 
-def _is_aside(line: str) -> bool:
+def _is_blank_or_comment(line: str) -> bool:
     return not line.strip() or line.startswith("#")
 
 
 def in_canonical_order(content: bytes) -> bytes:
     """Return the file with its fields in canonical order, each with its comments, quotes and line ends.
 
-    Raises AuthoringError if the front matter cannot be read, or cannot be reordered line by line: nothing is guessed,
-    and its values are compared before and after.
+    Raises AuthoringError if the front matter cannot be read, or if reordering its lines would change its values.
     """
     source = SourceText.of(content)
     fields = source.fields()
@@ -153,27 +152,27 @@ def in_canonical_order(content: bytes) -> bytes:
 
 
 def _front_in_order(lines: Sequence[str], starts: Mapping[str, int], order: Iterable[str]) -> str:
-    """Return the lines of a front matter by field, each with the comment right above it. Comments before the first and
-    after the last field stay where they are."""
-    firsts = []
+    """Return the front matter with its fields in this order, each with the comment right above it. Lines before the
+    first field's comment and after the last field stay where they are."""
+    block_starts = []
     for line in starts.values():
-        first = line - FIRST_LINE
-        while first and lines[first - 1].startswith("#"):
-            first -= 1
-        firsts.append(first)
+        start = line - FIRST_LINE
+        while start and lines[start - 1].startswith("#"):
+            start -= 1
+        block_starts.append(start)
     end = len(lines)
-    while _is_aside(lines[end - 1]):
+    while _is_blank_or_comment(lines[end - 1]):
         end -= 1
-    blocks = dict(zip(starts, pairwise([*firsts, end]), strict=True))
-    rows = [(0, firsts[0]), *(blocks[name] for name in order), (end, len(lines))]
-    return "".join(line for first, last in rows for line in lines[first:last])
+    blocks = dict(zip(starts, pairwise([*block_starts, end]), strict=True))
+    ranges = [(0, block_starts[0]), *(blocks[name] for name in order), (end, len(lines))]
+    return "".join(line for start, stop in ranges for line in lines[start:stop])
 
 
 _BARE = re.compile(r"[A-Za-z][\w.-]*")
 
 
 def values_of(text: str, key: str) -> tuple[str, ...]:
-    """Return the value or values of a field of an edition; none if it cannot be read."""
+    """Return the non-empty values of an edition's field; none if the front matter cannot be read."""
     try:
         return tuple(item.text for item in SourceText.of(text.encode()).scalars(key) if item.text)
     except AuthoringError:
@@ -181,11 +180,11 @@ def values_of(text: str, key: str) -> tuple[str, ...]:
 
 
 def with_list(text: str, key: str, values: tuple[str, ...]) -> str:
-    """Return the edition with the list `key` set to these values, quoted unless they are bare names. Raises
+    """Return the edition with the list `key` set to these values, quoted unless they are all plain names. Raises
     AuthoringError if the front matter cannot be read."""
     bare = all(map(_BARE.fullmatch, values))
-    written = f"{key}: [{', '.join(values)}]\n" if bare else format_list(key, values)
-    return SourceText.of(text.encode()).with_field(key, written).content.decode()
+    field = f"{key}: [{', '.join(values)}]\n" if bare else format_list(key, values)
+    return SourceText.of(text.encode()).with_field(key, field).content.decode()
 
 
 def with_item(text: str, key: str, value: str) -> str:
@@ -195,13 +194,13 @@ def with_item(text: str, key: str, value: str) -> str:
 
 def with_value(text: str, key: str, value: str) -> str:
     """Return the edition with the field `key` set to this value. Raises AuthoringError as `with_list` does."""
-    written = f"{key}: {value if _BARE.fullmatch(value) else quote(value)}\n"
-    return SourceText.of(text.encode()).with_field(key, written).content.decode()
+    field = f"{key}: {value if _BARE.fullmatch(value) else quote(value)}\n"
+    return SourceText.of(text.encode()).with_field(key, field).content.decode()
 
 
 def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
-    """Stamp both editions of each entry as in sync; return the files that changed. Raises AuthoringError, before
-    anything is written, for an id that is not an entry or has one edition only."""
+    """Stamp both editions of each entry as in sync, and return the files that changed. Raises AuthoringError, before
+    anything is written, for an id that is not an entry or has only one edition."""
     twins = [_require_twins(corpus, entry_id) for entry_id in ids]
     stamped = {
         file.path: _stamp_file(file, editions[lang.other].digest)
@@ -209,7 +208,7 @@ def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
         for lang, file in editions.items()
         if file.front.synced_with != editions[lang.other].digest
     }
-    # Rewrites keep the file time, which may decide which twin is the newer: only the stamp changes, not the text.
+    # Rewrites keep the file time, which may decide which twin is newer: only the stamp changes, not the text.
     carry_out([Rewrite(path.resolve(), content) for path, content in stamped.items()])
     return tuple(stamped)
 

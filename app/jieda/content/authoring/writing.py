@@ -1,4 +1,4 @@
-"""Writes files into a content directory: never outside of it, never through a link, each completely or not at all."""
+"""Writes files into a content directory: never outside it, never through a link, each completely or not at all."""
 
 import difflib
 import fcntl
@@ -19,12 +19,12 @@ from jieda.git import run
 
 
 def digest_of(content: bytes | None) -> str:
-    """Return the digest of a file's content; empty for None, a missing file."""
+    """Return the digest of a file's content; empty for None, which stands for a missing file."""
     return "" if content is None else hashlib.sha256(content).hexdigest()
 
 
-def place_in(root: Path, where: str) -> Path:
-    """Return the path `where` below a content directory. Raises AuthoringError if it leads out, or through a link,
+def safe_path(root: Path, where: str) -> Path:
+    """Return the path `where` below a content directory. Raises AuthoringError if it leads out of it or through a link,
     whose target must not be changed."""
     parts = PurePosixPath(where).parts
     if {"..", "/"} & set(parts):
@@ -47,7 +47,7 @@ class ContentFolder:
     def read(self, where: str) -> bytes | None:
         """Return the content of a file; None if it is missing."""
         try:
-            return read_plain(place_in(self.root, where))
+            return read_plain(safe_path(self.root, where))
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -55,23 +55,23 @@ class ContentFolder:
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """Write all these files, or none of them."""
-        places = {place_in(self.root, where): content for where, content in files.items()}
+        by_path = {safe_path(self.root, where): content for where, content in files.items()}
         try:
-            carry_out([_step_to(path, content) for path, content in places.items()])
+            carry_out([_step_to(path, content) for path, content in by_path.items()])
         except OSError as error:
             raise AuthoringError(f"{error.strerror or error}; nothing was written") from error
 
     def remove(self, where: str) -> None:
         """Remove a file."""
         try:
-            place_in(self.root, where).unlink()
+            safe_path(self.root, where).unlink()
         except OSError as error:
             raise AuthoringError(f"{where}: {error.strerror}") from error
 
 
 @contextmanager
-def opened(directory: Path) -> Iterator[ContentFolder]:
-    """Open a content directory for writing; other writers wait. Raises AuthoringError if it cannot be opened."""
+def lock_directory(directory: Path) -> Iterator[ContentFolder]:
+    """Lock a content directory for writing; other writers wait. Raises AuthoringError if it cannot be opened."""
     try:
         root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -85,8 +85,8 @@ def opened(directory: Path) -> Iterator[ContentFolder]:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """New content for an existing file, whose mode is kept. `keeps_time`: the change is not one of the text, and the
-    time may decide which of two twins is newer."""
+    """New content for an existing file, whose mode is kept. `keeps_time`: keep the file time, which may decide which of
+    two twins is newer, because the text does not change."""
 
     path: Path
     content: bytes
@@ -103,7 +103,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A new name, which must not exist, for a file or a folder."""
+    """A new path, which must not exist, for a file or a folder."""
 
     source: Path
     target: Path
@@ -120,16 +120,16 @@ _Undo = Callable[[], object]
 
 
 def carry_out(steps: Sequence[Step]) -> None:
-    """Carry out all `steps` in order. What may fail for lack of space or permission is done first, in temporary files;
-    if a step fails nevertheless, the steps before it are undone. Raises OSError, with everything as it was before."""
-    # Folders are removed last, because temporary files may be in them.
-    with ExitStack() as folders, ExitStack() as asides, ExitStack() as undo:
+    """Carry out all `steps` in order. What may fail for lack of space or permission is done first, in temporary files.
+    If a step still fails, the steps before it are undone. Raises OSError, with everything as it was before."""
+    # Folders are removed last because temporary files may be in them.
+    with ExitStack() as folders, ExitStack() as temporaries, ExitStack() as undo:
         for step in steps:
             if not isinstance(step, Rewrite):
                 _make_folders(step.path.parent if isinstance(step, Create) else step.target.parent, folders)
-        ready = [_prepare(step, asides) for step in steps]
-        for act in ready:
-            undo.callback(act())
+        prepared = [_prepare(step, temporaries) for step in steps]
+        for execute in prepared:
+            undo.callback(execute())
         undo.pop_all()
         folders.pop_all()
     for step in steps:
@@ -147,27 +147,27 @@ def _make_folders(folder: Path, undo: ExitStack) -> None:
         undo.callback(folder.rmdir)
 
 
-def _prepare(step: Step, asides: ExitStack) -> Callable[[], _Undo]:
-    """Return a function that does the step and returns a function that undoes it."""
+def _prepare(step: Step, temporaries: ExitStack) -> Callable[[], _Undo]:
+    """Return a function that executes the step and returns a function that undoes it."""
     if isinstance(step, Rename):
         return lambda: _rename(step.source, step.target)
-    new = _make_temporary(step.path, asides)
+    new = _make_temporary(step.path, temporaries)
     new.write_bytes(step.content)
     sync(new)
     if isinstance(step, Create):
         new.chmod(0o644)
         return lambda: _rename(new, step.path)
-    kept = _make_temporary(step.path, asides)
-    shutil.copy2(step.path, kept)
+    backup = _make_temporary(step.path, temporaries)
+    shutil.copy2(step.path, backup)
     (shutil.copystat if step.keeps_time else shutil.copymode)(step.path, new)
-    return lambda: _exchange(new, step.path, kept)
+    return lambda: _exchange(new, step.path, backup)
 
 
-def _make_temporary(path: Path, asides: ExitStack) -> Path:
-    """Create a temporary file beside `path`, hidden from readers of content; `asides` removes it."""
+def _make_temporary(path: Path, temporaries: ExitStack) -> Path:
+    """Create a temporary file beside `path`, hidden from readers of content. `temporaries` removes it."""
     handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
-    asides.callback(Path(name).unlink, missing_ok=True)
+    temporaries.callback(Path(name).unlink, missing_ok=True)
     return Path(name)
 
 
@@ -178,13 +178,13 @@ def _rename(source: Path, target: Path) -> _Undo:
     return lambda: target.rename(source)
 
 
-def _exchange(new: Path, path: Path, kept: Path) -> _Undo:
+def _exchange(new: Path, path: Path, backup: Path) -> _Undo:
     new.replace(path)
-    return lambda: kept.replace(path)
+    return lambda: backup.replace(path)
 
 
-CALLED = "the content directory"
-"""Text that errors show instead of a local path."""
+SHOWN_NAME = "the content directory"
+"""What git's errors show instead of a local path."""
 ROLES = ("AUTHOR", "COMMITTER")
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f<>]{1,100}")
@@ -193,7 +193,7 @@ _EMAIL = re.compile(r"[^\s\x00-\x1f\x7f<>@]{1,100}@[^\s\x00-\x1f\x7f<>@]{1,100}"
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of a commit. Raises ValueError for what git would misread."""
+    """The author of a commit. Raises ValueError for a name or address that git would misread."""
 
     name: str
     email: str
@@ -203,27 +203,27 @@ class Author:
             raise ValueError("a name and an e-mail address are needed")
 
 
-def commit(directory: Path, wheres: Sequence[str], author: Author, message: str) -> str:
-    """Commit these files below a directory, and nothing else that may be staged; return the commit's short name. Raises
-    GitError with git's message; the files stay as they are."""
+def commit(directory: Path, paths: Sequence[str], author: Author, message: str) -> str:
+    """Commit these files below a directory, but nothing else that may be staged, and return the commit's short hash.
+    Raises GitError with git's message; the files stay as they are."""
     environ = {f"GIT_{role}_NAME": author.name for role in ROLES}
     environ |= {f"GIT_{role}_EMAIL": author.email for role in ROLES}
 
     def git(*arguments: str) -> bytes:
-        return run(directory, *arguments, environ=environ, called=CALLED)
+        return run(directory, *arguments, environ=environ, called=SHOWN_NAME)
 
-    git("add", "--", *wheres)
+    git("add", "--", *paths)
     try:
-        git("commit", "--quiet", "--only", "-m", message, "--", *wheres)
+        git("commit", "--quiet", "--only", "-m", message, "--", *paths)
     except GitError:
-        git("reset", "--quiet", "--", *wheres)
+        git("reset", "--quiet", "--", *paths)
         raise
     return git("rev-parse", "--short", "HEAD").decode().strip()
 
 
 def check_repository(directory: Path) -> None:
-    """Raise GitError if git is missing or a directory is in no repository."""
-    run(directory, "rev-parse", "--git-dir", called=CALLED)
+    """Raise GitError if git is missing or the directory is in no repository."""
+    run(directory, "rev-parse", "--git-dir", called=SHOWN_NAME)
 
 
 NO_END = "\\ No newline at end of file\n"
@@ -232,7 +232,7 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file before and after a change; `before` is None if it is new. `where` is its path with slashes."""
+    """A file before and after a change. `before` is None if it is new; `where` is its path with slashes."""
 
     where: str
     before: str | None
@@ -240,7 +240,7 @@ class FileChange:
 
 
 def patch_of(changes: Iterable[FileChange]) -> str:
-    """Return the patch of some changes, empty if nothing changes."""
+    """Return the changes as a patch; empty if nothing changes."""
     return "".join(line for change in changes if change.before != change.after for line in _diff_file(change))
 
 
@@ -249,7 +249,7 @@ def _diff_file(change: FileChange) -> Iterator[str]:
     if change.before is None:
         yield "new file mode 100644\n"
     old = "/dev/null" if change.before is None else f"a/{change.where}"
-    # Split at line feeds only: Python's splitlines knows more line ends than git.
+    # Split at line feeds only: Python's splitlines recognizes more line ends than git.
     before, after = _LINES.findall(change.before or ""), _LINES.findall(change.after)
     for line in difflib.unified_diff(before, after, old, f"b/{change.where}"):
         yield line if line.endswith("\n") else f"{line}\n{NO_END}"

@@ -1,5 +1,5 @@
-"""Findings of rules and a hint for each rule; rules about the glossary; and rules that match signatures against
-samples, in time proportional to the sum of both and not to their product."""
+"""Findings of rules, the rule about the glossary, and rules about signatures and samples. The latter take time
+proportional to the number of signatures plus samples, not to their product."""
 
 import re
 import unicodedata
@@ -31,7 +31,7 @@ _SPACING = re.compile(r"[\s_-]+")
 
 
 def glossary_words(glossary: str) -> list[list[Scalar]]:
-    """Return the words of each group in the text of a glossary.yaml, skipping other values. Raises YamlError."""
+    """Return the words of each group in the text of a glossary.yaml, ignoring other values. Raises YamlError."""
     groups = []
     for group in read_items(glossary).items:
         lists = group.values.values() if isinstance(group, Fields) else ()
@@ -41,15 +41,15 @@ def glossary_words(glossary: str) -> list[list[Scalar]]:
 
 
 def repeated_words(_path: Path, glossary: str) -> Iterator[tuple[int, str]]:
-    """Yield line and message for each word that is in an earlier group of the same glossary.yaml, too. Case, width and
-    spacing are ignored. A group in a later content directory extends a shipped one by naming one of its words."""
+    """Yield line and message for each word that is also in an earlier group of the same glossary.yaml, ignoring case,
+    width and spacing. Across directories this is allowed: a group extends an earlier one by naming one of its words."""
     first: dict[str, tuple[int, Scalar]] = {}
     for number, words in enumerate(glossary_words(glossary)):
         for word in words:
             group, earlier = first.setdefault(_normalize(word.text.strip()), (number, word))
             if group != number:
-                said = f"{word.text.strip()!r} is also in the group of line {earlier.line}"
-                yield word.line, f"{said}; a word belongs to one group"
+                message = f"{word.text.strip()!r} is also in the group of line {earlier.line}"
+                yield word.line, f"{message}; a word belongs to one group"
 
 
 def _normalize(word: str) -> str:
@@ -59,32 +59,31 @@ def _normalize(word: str) -> str:
 SAMPLES_PER_ERROR = 2
 
 Matches = Mapping[str, frozenset[Signature]]
-"""The signatures that a diagnosis finds in a log, by the hash of its content; logs without any may be left out."""
+"""The signatures that a diagnosis finds in a log, by the hash of the log's content. Logs without any may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureHolders:
-    """Signatures and who has them. `by_entry`: the prevailing file of every entry with signatures; `holders`: the files
-    that contain each signature."""
+    """The files with signatures, one per entry: the newest edition. `by_entry`: by id; `files`: by signature."""
 
     by_entry: Mapping[str, Outline]
-    holders: Mapping[Signature, tuple[Outline, ...]]
+    files: Mapping[Signature, tuple[Outline, ...]]
 
     @classmethod
     def of(cls, corpus: Corpus) -> "SignatureHolders":
         """Collect the signatures of a corpus, drafts included."""
-        files = {entry_id: newest(editions) for entry_id, editions in corpus.by_id.items()}
-        by_entry = {entry_id: file for entry_id, file in files.items() if file.front.signatures}
-        holders: dict[Signature, tuple[Outline, ...]] = {}
+        latest = {entry_id: newest(editions) for entry_id, editions in corpus.by_id.items()}
+        by_entry = {entry_id: file for entry_id, file in latest.items() if file.front.signatures}
+        files: dict[Signature, tuple[Outline, ...]] = {}
         for file in by_entry.values():
             for signature in file.front.signatures:
-                holders[signature] = (*holders.get(signature, ()), file)
-        return cls(by_entry, holders)
+                files[signature] = (*files.get(signature, ()), file)
+        return cls(by_entry, files)
 
 
-def unhelpful_samples(corpus: Corpus, held: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
-    """Samples that no signature of their entry matches, and entries with too few samples."""
-    for entry_id, file in held.by_entry.items():
+def unhelpful_samples(corpus: Corpus, holders: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
+    """Find samples that no signature of their entry matches, and entries with too few samples."""
+    for entry_id, file in holders.by_entry.items():
         samples = corpus.samples.get(entry_id, ())
         for sample in samples:
             if matches.get(sample.content, frozenset()).isdisjoint(file.front.signatures):
@@ -95,19 +94,19 @@ def unhelpful_samples(corpus: Corpus, held: SignatureHolders, matches: Matches) 
 
 
 def ownerless_samples(corpus: Corpus) -> Iterator[RuleFinding]:
-    """Samples of ids that do not exist."""
-    for sample in (each for samples in corpus.samples.values() for each in samples):
+    """Find samples of ids that do not exist."""
+    for sample in chain.from_iterable(corpus.samples.values()):
         if sample.entry_id not in corpus.by_id:
             yield RuleFinding(sample.where, 1, f"there is no entry {sample.entry_id}")
 
 
 def overreaching_signatures(
-    corpus: Corpus, held: SignatureHolders, matches: Matches
+    corpus: Corpus, holders: SignatureHolders, matches: Matches
 ) -> Iterator[RuleFinding]:
-    """Signatures that match another entry's sample, unless that entry has the very same signature."""
-    for sample in (each for samples in corpus.samples.values() for each in samples):
+    """Find signatures that match a sample of another entry, unless that entry has the same signature."""
+    for sample in chain.from_iterable(corpus.samples.values()):
         for signature in matches.get(sample.content, ()):
-            files = held.holders.get(signature, ())
+            files = holders.files.get(signature, ())
             if any(file.id == sample.entry_id for file in files):
                 continue
             for file in files:
@@ -115,32 +114,32 @@ def overreaching_signatures(
                 yield RuleFinding(file.where, file.line("signatures"), message)
 
 
-def shared_signatures(corpus: Corpus, held: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
-    """Signatures that are not marked `likely` although several entries have them or background logs match them: lines
-    that other programs print too prove `likely` at most. For background logs, `any` lines count as such a mark."""
-    behind: dict[tuple[str, ...], list[str]] = defaultdict(list)
+def shared_signatures(corpus: Corpus, holders: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
+    """Find signatures that are not marked `likely` although several entries have their lines or several background logs
+    match them: such lines are no proof. With regard to background logs, `any` lines count as such a mark."""
+    background: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for log in corpus.background:
         for lines in {signature.all for signature in matches.get(log.content, ())}:
-            behind[lines].append(log.where)
-    holders: dict[tuple[str, ...], list[tuple[Outline, Signature]]] = defaultdict(list)
-    for signature, files in held.holders.items():
-        holders[signature.all] += [(file, signature) for file in files]
-    for lines, pairs in holders.items():
-        logs = behind[lines] if len(behind[lines]) >= SHARED_BY else []
+            background[lines].append(log.where)
+    by_lines: dict[tuple[str, ...], list[tuple[Outline, Signature]]] = defaultdict(list)
+    for signature, files in holders.files.items():
+        by_lines[signature.all] += [(file, signature) for file in files]
+    for lines, pairs in by_lines.items():
+        logs = background[lines] if len(background[lines]) >= SHARED_BY else []
         entries = [file.id for file, _ in pairs] if len(pairs) > 1 else []
         for file, signature in pairs:
             others = [*(() if signature.any else logs), *entries]
             if signature.likely or not others:
                 continue
-            named = ", ".join([other for other in others if other != file.id][:MOST_NAMED])
-            shared = f"{' + '.join(lines)!r} is also in {named}"
+            names = ", ".join([other for other in others if other != file.id][:MOST_NAMED])
+            shared = f"{' + '.join(lines)!r} is also in {names}"
             message = f"{shared}, so it gives `likely` at most: say `confidence: likely`"
             yield RuleFinding(file.where, file.line("signatures"), message)
 
 
-def long_signatures(held: SignatureHolders) -> Iterator[RuleFinding]:
-    """Signature lines that may be missed: a log's line of thousands of characters is read in pieces."""
-    for signature, files in held.holders.items():
+def long_signatures(holders: SignatureHolders) -> Iterator[RuleFinding]:
+    """Find signature lines that may be missed, because a log line of thousands of characters is read in pieces."""
+    for signature, files in holders.files.items():
         for line in (*signature.all, *signature.any, *signature.unless):
             if len(line) > LONGEST_SURE:
                 message = f"a line of {len(line)} characters may be missed in a long line of a log: keep {LONGEST_SURE}"

@@ -1,6 +1,6 @@
-"""The rules for editions, for twins and between entries, as three tables.
+"""The rules for editions, for twins and across entries, as three tables.
 
-Problems of single files are found when they are parsed.
+Problems of single files are found when the files are parsed.
 """
 
 import re
@@ -23,11 +23,11 @@ from jieda.content.read.corpus import Corpus, Editions, Outline, link_fault, new
 from jieda.entry import Kind, Problem, fold_name
 
 Violation = tuple[int, str]
-"""A line of the edition that a rule is applied to, and a message."""
+"""A line of the edition that the rule is applied to, and a message."""
 
 
 def unknown_tags(corpus: Corpus, file: Outline) -> Iterator[Violation]:
-    """Topics and error types that the taxonomy lacks."""
+    """Find topics and error types that the taxonomy lacks."""
     front, taxonomy = file.front, corpus.taxonomy
     for field, tags, known in (
         ("topics", front.topics, taxonomy.topic),
@@ -41,21 +41,21 @@ def unknown_tags(corpus: Corpus, file: Outline) -> Iterator[Violation]:
 
 
 def unfit_for_kind(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
-    """Fields and sections that an entry of its kind must or must not have."""
+    """Find fields and sections that an entry of this kind must not have or lacks."""
     front, kind = file.front, file.front.kind
     if kind is not Kind.ERROR and front.error_types:
         yield file.line("error_types"), f"`error_types` belong to errors, and this is a {kind}"
     if kind is Kind.ERROR and not front.signatures and not front.symptoms:
         yield file.line("kind"), "an error entry needs `signatures`, or `symptoms` where nothing is printed"
-    if lack := missing_section(kind, file.section_keys):
-        yield file.line("kind"), lack
+    if message := missing_section(kind, file.section_keys):
+        yield file.line("kind"), message
 
 
 MAX_FIX_WORDS = 120
 
 
 def long_fixes(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
-    """Fixes that are too long for a reader whose run has just failed."""
+    """Find fixes that are too long for a reader whose run has just failed."""
     if (words := file.fix_words) > MAX_FIX_WORDS:
         line = next(
             placed.line for placed in file.headings if placed.section and placed.heading.anchor == "fix"
@@ -64,14 +64,14 @@ def long_fixes(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
 
 
 def unfinished(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
-    """Placeholders of a skeleton, unless the doubts of a draft name what is left to do."""
+    """Find placeholders of a skeleton, unless the draft has doubts, which say what is left to do."""
     if not (file.front.draft and file.front.doubts):
         for line in file.unfinished:
             yield line, "still has the skeleton's text: write it"
 
 
 def odd_headings(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
-    """H1 headings, H2 titles that are unknown or used twice, and text before the first section."""
+    """Find H1 headings, H2 titles that are unknown or used twice, and text before the first section."""
     seen: set[str] = set()
     if not file.starts_with_section:
         yield file.first_line, "the body must start with a section (## …)"
@@ -87,19 +87,19 @@ def odd_headings(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
 
 
 def broken_links(corpus: Corpus, file: Outline) -> Iterator[Violation]:
-    """Links, anchors and images that are broken or not allowed."""
+    """Find links, anchors and images that are broken or not allowed."""
     for link in file.links:
         if fault := link_fault(corpus, file, link):
             yield link.line, fault
 
 
-def unrelated(corpus: Corpus, file: Outline) -> Iterator[Violation]:
-    """Ids in `related` that do not exist, or are the entry itself."""
-    shown = corpus.by_id if file.front.draft else corpus.published
+def bad_related(corpus: Corpus, file: Outline) -> Iterator[Violation]:
+    """Find ids in `related` that do not exist, or are the entry itself."""
+    allowed = corpus.by_id if file.front.draft else corpus.published
     for other in file.front.related:
         if other == file.id:
             yield file.line("related"), f"`related`: {other} is this entry"
-        elif other not in shown:
+        elif other not in allowed:
             state = "is a draft" if other in corpus.by_id else "does not exist"
             yield file.line("related"), f"`related`: {other} {state}"
 
@@ -109,7 +109,7 @@ AGREED = "kind topics error_types signatures related versions fixed_in verified 
 
 
 def unequal_twins(editions: Editions) -> Iterator[RuleFinding]:
-    """Twins that contradict each other; reported for the older one, since the newer one's values are served."""
+    """Find twins that contradict each other. They are reported for the older one: the newer one's values are served."""
     for newer, older in _twins(editions):
         lines = [
             (name, older.line(name))
@@ -123,18 +123,18 @@ def unequal_twins(editions: Editions) -> Iterator[RuleFinding]:
 
 
 def lost_identifiers(editions: Editions) -> Iterator[RuleFinding]:
-    """Code spans of one edition that occur in no code of the other."""
+    """Find code spans of one edition that occur in no code of the other."""
     for newer, older in _twins(editions):
         for file, twin in ((newer, older), (older, newer)):
-            there = "\n".join(twin.code)
+            twin_code = "\n".join(twin.code)
             for span in sorted(set(file.code_spans)):
-                if span not in there:
+                if span not in twin_code:
                     message = f"`{span}` is in {file.where}, but in no code here"
                     yield RuleFinding(twin.where, twin.first_line, message)
 
 
 def unsynced_twins(editions: Editions) -> Iterator[RuleFinding]:
-    """Twins that were never stamped as in sync, editions that are behind their twin, and stamps without a twin."""
+    """Find twins that were never stamped as in sync, editions that are behind their twin, and stamps without a twin."""
     stale, has_twin = stale_languages(editions), len(editions) > 1
     for file in editions.values():
         line = file.line("synced_with")
@@ -161,7 +161,7 @@ def _twins(editions: Editions) -> Iterator[tuple[Outline, Outline]]:
 
 
 def colliding_old_ids(corpus: Corpus) -> Iterator[RuleFinding]:
-    """Old ids that are in use, or that two entries claim."""
+    """Find old ids that are in use, or that two entries claim."""
     claims: dict[str, str] = {}
     for file in corpus.files:
         for old in file.front.formerly:
@@ -174,16 +174,16 @@ def colliding_old_ids(corpus: Corpus) -> Iterator[RuleFinding]:
             yield RuleFinding(file.where, file.line("formerly"), message)
 
 
-_folded = lru_cache(maxsize=1 << 17)(fold_name)
+_cached_fold = lru_cache(maxsize=1 << 17)(fold_name)
 
 
 def duplicate_names(corpus: Corpus) -> Iterator[RuleFinding]:
-    """Titles and aliases that more than one entry has."""
+    """Find titles and aliases that more than one entry has."""
     owners: dict[str, str] = {}
     for file in corpus.files:
         for field, names in (("title", (file.front.title,)), ("aliases", file.front.aliases)):
             for name in names:
-                owner = owners.setdefault(_folded(name), file.id)
+                owner = owners.setdefault(_cached_fold(name), file.id)
                 if owner != file.id:
                     message = f"`{field}`: {name!r} is also a title or alias of {owner}"
                     yield RuleFinding(file.where, file.line(field), message)
@@ -199,9 +199,9 @@ FILE_RULES: Mapping[str, Callable[[Corpus, Outline], Iterable[Violation]]] = {
     "doubt": lambda _corpus, file: ((file.line("doubts"), doubt) for doubt in file.front.doubts),
     "section": odd_headings,
     "link": broken_links,
-    "related": unrelated,
+    "related": bad_related,
 }
-"""Rules for one edition, by the name that problems show. They may read the entries and images that it links to."""
+"""Rules for one edition, by the name that problems show. They may read the entries and images it links to."""
 
 TWIN_RULES: Mapping[str, Callable[[Editions], Iterable[RuleFinding]]] = {
     "twins": unequal_twins,
@@ -215,31 +215,31 @@ CORPUS_RULES: Mapping[str, Callable[[Corpus], Iterable[RuleFinding]]] = {
     "duplicate": duplicate_names,
     "sample": ownerless_samples,
 }
-"""Rules between entries, applied to all of them at once; they must take linear time."""
+"""Rules across entries, applied to all of them at once. They must take linear time."""
 
 
 def check_entry(corpus: Corpus, entry_id: str) -> tuple[Problem, ...]:
-    """Return all violations of rules in an entry. It is served nevertheless, without the faulty part."""
+    """Return all violations of rules in an entry. The entry is served nevertheless, without the faulty part."""
     editions = corpus.by_id[entry_id]
-    half_drafted = editions.keys() != corpus.published.get(entry_id, {}).keys()
+    has_drafts = editions.keys() != corpus.published.get(entry_id, {}).keys()
     problems: list[Problem] = []
     for name, find in FILE_RULES.items():
         for file in editions.values():
-            found = (RuleFinding(file.where, line, message) for line, message in find(corpus, file))
-            problems += [_make_problem(corpus, name, each) for each in found]
+            findings = (RuleFinding(file.where, line, message) for line, message in find(corpus, file))
+            problems += [_make_problem(corpus, name, each) for each in findings]
     for name, compare in TWIN_RULES.items():
-        problems += [_make_problem(corpus, name, each, draft=half_drafted) for each in compare(editions)]
+        problems += [_make_problem(corpus, name, each, draft=has_drafts) for each in compare(editions)]
     return tuple(problems)
 
 
-def check_between(corpus: Corpus, signatures: SignatureHolders, matches: Matches) -> tuple[Problem, ...]:
-    """Return all violations of rules between entries, or between samples and signatures."""
-    found = [(name, finding) for name, find in CORPUS_RULES.items() for finding in find(corpus)]
-    found += [("sample", each) for each in unhelpful_samples(corpus, signatures, matches)]
-    found += [("signature", each) for each in overreaching_signatures(corpus, signatures, matches)]
-    found += [("signature", each) for each in long_signatures(signatures)]
-    found += [("shared", each) for each in shared_signatures(corpus, signatures, matches)]
-    return tuple(_make_problem(corpus, rule, finding) for rule, finding in found)
+def check_between(corpus: Corpus, holders: SignatureHolders, matches: Matches) -> tuple[Problem, ...]:
+    """Return all violations of rules across entries, or between samples and signatures."""
+    findings = [(name, finding) for name, find in CORPUS_RULES.items() for finding in find(corpus)]
+    findings += [("sample", each) for each in unhelpful_samples(corpus, holders, matches)]
+    findings += [("signature", each) for each in overreaching_signatures(corpus, holders, matches)]
+    findings += [("signature", each) for each in long_signatures(holders)]
+    findings += [("shared", each) for each in shared_signatures(corpus, holders, matches)]
+    return tuple(_make_problem(corpus, rule, finding) for rule, finding in findings)
 
 
 def _make_problem(corpus: Corpus, rule: str, finding: RuleFinding, *, draft: bool = False) -> Problem:
@@ -248,12 +248,12 @@ def _make_problem(corpus: Corpus, rule: str, finding: RuleFinding, *, draft: boo
 
 
 def names_draft(corpus: Corpus, text: str) -> bool:
-    """Whether a text names a draft entry or edition, by its id or its path."""
+    """Whether a text names a draft entry or edition, by its id or path."""
     for path in re.findall(r"[\w.-]+(?:/[\w.-]+)+", text, re.ASCII):
         parts = ("", *path.rstrip(".").removesuffix(".md").split("/"))
         for folder, framework, slug in zip(parts, parts[1:], parts[2:], strict=False):
-            held = corpus.by_id.get(f"{framework}/{slug}", {})
-            shown = corpus.published.get(f"{framework}/{slug}", {})
-            if held and (not shown or folder in held.keys() - shown.keys()):
+            editions = corpus.by_id.get(f"{framework}/{slug}", {})
+            published = corpus.published.get(f"{framework}/{slug}", {})
+            if editions and (not published or folder in editions.keys() - published.keys()):
                 return True
     return False

@@ -1,7 +1,7 @@
 """Parses the body of an edition into structure, plain text and safe HTML; no other package uses markdown-it.
 
-All of it comes from one stream of tokens. Raw HTML is off, so a tag in the source appears as text; which addresses
-may become a link or an image is an allow-list (`jieda.content.markdown.links`).
+All of it comes from the same tokens. Raw HTML is off, so a tag in the source is shown as text. An allow-list decides
+which addresses may become links and images (`jieda.content.markdown.links`).
 """
 
 import re
@@ -38,15 +38,15 @@ from jieda.content.markdown.links import (
 from jieda.entry import Heading, Language, Section
 
 MOST_COLORED = 12 << 10
-"""Maximum of highlighted code characters per edition, block by block: more could take over two seconds."""
+"""Maximum number of code characters that are highlighted per edition: more could take over two seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedHeading:
     """A heading and its line in the file.
 
-    `section`: it is an H2 of the page itself, not inside a quotation or a list. `known`: its title is in SECTIONS.
-    `level` is as written, while `heading.level` is at least 2, because the title is the page's H1.
+    `section`: it is an H2 of the page itself, not inside a block quote or a list. `known`: its title is in SECTIONS.
+    `level` is as written, whereas `heading.level` is at least 2 because the title is the page's H1.
     """
 
     heading: Heading
@@ -58,7 +58,7 @@ class PlacedHeading:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A parsed body. `tokens` are those of markdown-it, for this package only."""
+    """A parsed body. `tokens` are markdown-it's, for use in this package only."""
 
     markdown: str
     tokens: tuple[Token, ...]
@@ -71,13 +71,13 @@ class Body:
     """The line of the file that the body starts on."""
     starts_with_section: bool
     unrendered: tuple[tuple[int, str], ...]
-    """Unsupported Markdown, shown as it is written: line, and what to write instead."""
+    """Unsupported Markdown, which is shown as written: the line, and what to write instead."""
 
     @property
     def code_lines(self) -> frozenset[int]:
         """Lines of the file in code blocks, fences included."""
-        places = (_line_range(token) for token in self.tokens if token.type in CODE_BLOCKS)
-        return frozenset(self.first_line + line for place in places for line in range(*place))
+        ranges = (_line_range(token) for token in self.tokens if token.type in CODE_BLOCKS)
+        return frozenset(self.first_line + line for start_end in ranges for line in range(*start_end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def parse_body(markdown: str, lang: Language, framework: str, first_line: int) -
 
 
 def render_body(body: Body, keep: Keep) -> Rendered:
-    """Render a body as HTML; `keep` decides about each entry link, anchor link and image."""
+    """Render a body as HTML. `keep` decides about each entry link, anchor link and image."""
     starts = [index for index, token in enumerate(body.tokens) if _opens_section(token)]
     lines = body.markdown.split("\n")
     sections: list[Section] = []
@@ -134,36 +134,36 @@ def _line_range(token: Token) -> list[int]:
 
 
 def _opens_section(token: Token) -> bool:
-    # `meta["level"]` is as written: the tag of an H1 has been changed to h2.
+    # `meta["level"]` is the tag as written; that of an H1 has been changed to h2.
     return token.type == "heading_open" and token.level == 0 and token.meta.get("level", token.tag) == "h2"
 
 
 def _mark_plain_code(tokens: list[Token]) -> None:
-    """Mark the code blocks after the first MOST_COLORED characters of code as plain."""
-    before = 0
+    """Mark the code blocks beyond the first MOST_COLORED characters of code as plain."""
+    characters = 0
     for token in tokens:
         if token.type in CODE_BLOCKS:
-            before += len(token.content)
-            token.meta["plain"] = before > MOST_COLORED
+            characters += len(token.content)
+            token.meta["plain"] = characters > MOST_COLORED
 
 
 def _place_headings(tokens: list[Token], lang: Language, first_line: int) -> tuple[PlacedHeading, ...]:
-    """Give every heading its anchor; those of SECTIONS are reserved for sections."""
+    """Give every heading its anchor. The anchors in SECTIONS are reserved for sections."""
     anchors, section_anchors = Anchors({*PAGE_IDS, *SECTIONS}), Anchors()
     placed: list[PlacedHeading] = []
     for index, opening in enumerate(tokens):
         if opening.type != "heading_open":
             continue
         opening.meta["level"] = opening.tag
-        text, written = inline_text(tokens[index + 1]), int(opening.tag[1])
+        text, level = inline_text(tokens[index + 1]), int(opening.tag[1])
         section = _opens_section(opening)
         key = section_key(lang, text) if section else None
         anchor = section_anchors.take(key) if key else anchors.take(slug(text))
         opening.attrs["id"] = anchor
-        opening.tag = tokens[index + 2].tag = f"h{max(written, 2)}"
-        heading = Heading(max(written, 2), text, anchor)
+        opening.tag = tokens[index + 2].tag = f"h{max(level, 2)}"
+        heading = Heading(max(level, 2), text, anchor)
         line = _line_range(opening)[0] + first_line
-        placed.append(PlacedHeading(heading, written, line, section, key is not None))
+        placed.append(PlacedHeading(heading, level, line, section, key is not None))
     return tuple(placed)
 
 
@@ -188,21 +188,21 @@ _TAG = re.compile(
 )
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\]")
 BARE_ADDRESS = re.compile(r"(?a:https?://[\w.:/?#&=%~+@-]*[\w/])")
-"""An address in a text, which is no link unless it stands in `<` and `>`."""
+"""An address in a text. It is not a link unless it is in angle brackets."""
 
 
 def _find_unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int, str]]:
-    for at, block in enumerate(tokens):
-        around = tokens[at - 2].type if at > 1 else ""
+    for index, block in enumerate(tokens):
+        parent = tokens[index - 2].type if index > 1 else ""
         line = _line_range(block)[0] + first_line
-        if around == "list_item_open" and _BOX.match(block.content):
+        if parent == "list_item_open" and _BOX.match(block.content):
             yield line, "a task-list box is shown as `[ ]`: write a plain list"
-        elif around == "blockquote_open" and (alert := _ALERT.match(block.content)):
+        elif parent == "blockquote_open" and (alert := _ALERT.match(block.content)):
             yield line, f"`{alert[0]}` is shown as it is: write `> **{alert[1].capitalize()}**: …`"
-        linked = 0
+        link_depth = 0
         for token in block.children or ():
             line += token.type in BREAKS
-            linked += token.nesting if token.type.startswith("link_") else 0
+            link_depth += token.nesting if token.type.startswith("link_") else 0
             text = token.content if token.type == "text" else ""
             if tag := _TAG.search(text):
                 yield (
@@ -211,7 +211,7 @@ def _find_unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple
                 )
             if note := _FOOTNOTE.search(text):
                 yield line, f"`{note[0]}` is shown as it is: write the footnote into the text"
-            if not linked and (bare := BARE_ADDRESS.search(text)):
+            if not link_depth and (bare := BARE_ADDRESS.search(text)):
                 yield line, f"`{bare[0]}` is shown without a link: write `<{bare[0]}>`"
 
 
@@ -226,11 +226,11 @@ def _find_code(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:
 
 @dataclass(frozen=True, slots=True)
 class SourceBlock:
-    """A block of any Markdown page, from lines `first` up to `end` of its source, counted from 0.
+    """A block of any Markdown page: lines `first` to `end` of its source, from 0, without the last.
 
-    `kind` is markdown-it's name of the block (`heading`, `paragraph`, `list_item`, `fence`, `html_block`, …),
-    `level` that of a heading or 0, `markup` its marker (`##`, `-`, `1.`). `content` is the source of a paragraph,
-    heading or cell, or the text of a code or HTML block; blocks with `children` have none.
+    `kind` is markdown-it's name for the block (`heading`, `paragraph`, `list_item`, `fence`, `html_block`, …), `level`
+    the level of a heading or 0, `markup` its marker (`##`, `-`, `1.`). `content` is the source of a paragraph, heading
+    or cell, or the text of a code or HTML block; blocks with `children` have none.
     """
 
     kind: str
@@ -244,22 +244,22 @@ class SourceBlock:
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """The blocks of a page, and the addresses of its reference links by label in capitals."""
+    """The blocks of a page, and the addresses of its reference links by label in upper case."""
 
     blocks: tuple[SourceBlock, ...]
     references: Mapping[str, str]
 
 
 def parse_page(markdown: str) -> SourcePage:
-    """Parse a page written by others, in which raw HTML is a block. Any text is a valid page."""
-    known: dict[str, Any] = {}
-    tokens = iter(_page_parser().parse(markdown, known))
-    references = {label: str(each["href"]) for label, each in known.get("references", {}).items()}
+    """Parse a page written by others. Raw HTML becomes a block. Any text is a valid page."""
+    env: dict[str, Any] = {}
+    tokens = iter(_page_parser().parse(markdown, env))
+    references = {label: str(reference["href"]) for label, reference in env.get("references", {}).items()}
     return SourcePage(tuple(_source_blocks(tokens, 0)), references)
 
 
 def _source_blocks(tokens: Iterator[Token], line: int) -> Iterator[SourceBlock]:
-    """Yield the blocks up to the end of their parent, which starts at `line`."""
+    """Yield the blocks up to the end of their parent, which starts on `line`."""
     for token in tokens:
         if token.nesting < 0:
             return
@@ -276,12 +276,12 @@ def _source_blocks(tokens: Iterator[Token], line: int) -> Iterator[SourceBlock]:
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - name and arguments are markdown-it's
-        """Accept every address: `links` refuses bad ones, and can report their line."""
+        """Accept every address, because `links` refuses bad ones and can report their line."""
         return True
 
 
 def _parse_emphasis(state: StateInline, silent: bool) -> bool:
-    """Consume a run of `*` or `_` and record whether it may open or close; markdown-it does the pairing."""
+    """Consume a run of `*` or `_` and record whether it may open or close emphasis. markdown-it pairs the runs."""
     start, marker = state.pos, state.src[state.pos]
     if silent or marker not in "*_":
         return False

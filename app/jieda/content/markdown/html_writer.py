@@ -19,8 +19,8 @@ from jieda.han import is_east_asian
 
 
 def can_open_close(before: str, after: str, inside_word: bool) -> tuple[bool, bool]:
-    """Return whether a run between the characters `before` and `after` may open, and may close, emphasis. A text's
-    start and end count as a space. `inside_word`: whether the marker works within a word (`*` does, `_` does not)."""
+    """Return whether a run of markers between the characters `before` and `after` may open, and may close, emphasis.
+    The start and end of a text count as spaces. `inside_word`: whether the marker works within a word, as `*` does."""
     space_before, space_after = before.isspace(), after.isspace()
     cjk_before, cjk_after = is_east_asian(before), is_east_asian(after)
     punctuation_before = _is_punctuation(before)
@@ -45,8 +45,8 @@ Piece = tuple[str, bool]
 
 
 def plain_text(tokens: Sequence[Token]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return one line per paragraph, heading, item or table row, its cells with bars between them, with line breaks
-    kept in code blocks; and the start and end offsets of code."""
+    """Return the text, with a line per paragraph, heading, item or table row (its cells separated by bars) and with the
+    line breaks of code blocks; and the start and end offsets of code."""
     text, code = "", []
     for piece, is_code in _pieces(tokens):
         if is_code and piece:
@@ -57,23 +57,23 @@ def plain_text(tokens: Sequence[Token]) -> tuple[str, tuple[tuple[int, int], ...
 
 def _pieces(tokens: Sequence[Token]) -> Iterator[Piece]:
     """Yield the text of some blocks, each after a line break."""
-    between = "\n"
+    separator = "\n"
     for token in tokens:
         if token.type == "tr_open":
             yield "\n", False
-            between = ""
+            separator = ""
         elif token.type == "tr_close":
-            between = "\n"
+            separator = "\n"
         elif token.type in CODE_BLOCKS:
             yield from (("\n", False), (token.content.removesuffix("\n"), True))
         elif token.type == "inline":
-            yield between, False
+            yield separator, False
             yield from _inline_pieces(token)
-            between = between or " | "
+            separator = separator or " | "
 
 
 def inline_text(token: Token) -> str:
-    """Return the text of a token's children, code spans and image descriptions included."""
+    """Return the text of a token's children, including code spans and image descriptions."""
     return "".join(text for text, _ in _inline_pieces(token))
 
 
@@ -89,16 +89,15 @@ def _inline_pieces(token: Token) -> Iterator[Piece]:
 
 
 def joins_han(tokens: Sequence[Token], index: int) -> bool:
-    """Whether the line break at `index` has Han text on both sides, and so is not a space."""
-    before = next((tokens[at].content for at in range(index - 1, -1, -1) if tokens[at].content), " ")
-    after = next((tokens[at].content for at in range(index + 1, len(tokens)) if tokens[at].content), " ")
+    """Whether the line break at `index` is between Han characters, and therefore not a space."""
+    before = next((tokens[i].content for i in range(index - 1, -1, -1) if tokens[i].content), " ")
+    after = next((tokens[i].content for i in range(index + 1, len(tokens)) if tokens[i].content), " ")
     return is_east_asian(before[-1]) and is_east_asian(after[0])
 
 
 MOST, MOST_IN_LINE = 4096, 300
-"""Maximum of characters to highlight in a block, and in one of its lines. Some lexers take quadratic time in a line or
-in the rest of the block: 48 KiB of made-up Java took 37 s. Longer code stays plain; the longest shipped block has
-1,218."""
+"""Maximum number of characters in a block, and in any of its lines, that is highlighted. Some lexers take quadratic
+time in a line or in the rest of the block: 48 KiB of made-up Java took 37 s. The longest shipped block has 1,218."""
 
 _PLAIN = frozenset({"", "text", "plain", "txt", "log", "output"})
 _FORMATTER = HtmlFormatter[str](nowrap=True)
@@ -106,8 +105,8 @@ _FORMATTER = HtmlFormatter[str](nowrap=True)
 
 @lru_cache(64)  # twins have the same code
 def highlight_code(code: str, language: str) -> str:
-    """Return escaped HTML with `<span class>` only, whose text is exactly `code`. Code in an unknown language, or too
-    long to highlight in a reasonable time, stays plain."""
+    """Return escaped HTML whose only tags are `<span class>` and whose text is exactly `code`. Code stays plain if its
+    language is unknown or it is too long to highlight in a reasonable time."""
     is_short = len(code) <= MOST and max(map(len, code.split("\n"))) <= MOST_IN_LINE
     lexer = _find_lexer(language.lower()) if is_short else None
     if lexer is None or "\r" in code:
@@ -117,7 +116,7 @@ def highlight_code(code: str, language: str) -> str:
 
 @cache
 def _find_lexer(language: str) -> Lexer | None:
-    # Cached because Pygments walks a table of 600 lexers and imports the one it finds.
+    # Cached because Pygments searches a table of 600 lexers and imports the one it finds.
     if language in _PLAIN:
         return None
     try:
@@ -135,32 +134,31 @@ BLOCKS = frozenset(
 INLINE = frozenset({"em", "strong", "s"})
 
 FLAGS = ((14, "flag"), (26, "mid-flag"), (60, "long-flag"))
-"""Maximum of characters and class of code with dashes and no spaces that must not be broken: a browser would break
-`--save` after its dashes. A `flag` fits into the narrowest cell of a table, a `mid-flag` into the narrowest screen, a
-`long-flag` into a column of text."""
+"""Maximum length and class of code with dashes and no spaces that must not be broken: browsers would break `--save`
+after its dashes. A `flag` fits into the narrowest table cell, a `mid-flag` into the narrowest screen, a `long-flag`
+into a column of text."""
 
 _MAY_END = "，。：；、！？）"
-"""After these a line may break, but browsers do not break it before a dash."""
+"""A line may break after these, but browsers do not break it before a dash."""
 
 UNBROKEN, UNBROKEN_IN_CELL = 20, 14
-"""Characters of code that fit into any line, and into any cell of a table; longer code may be broken between its parts.
-"""
+"""Characters of code that fit into any line, and into any table cell. Longer code may be broken between its parts."""
 _BREAK = re.compile(r"(?<=\w)([._/=,:])(?=[^\W\d])")
 _FLAG_HEAD = re.compile(r"-+[^\W_]+")
 
 _TAG_OR_LONG = re.compile(rf"<[^<>]*>|[\w./=,:-]{{{UNBROKEN + 1},}}")
-"""A tag or a long word in highlighted code; matching tags keeps their attributes from being taken for code."""
+"""A tag or a long word in highlighted code. Tags are matched so that their attributes are not taken for code."""
 
 _LINE = re.compile(r"(?:<[^<>]*>)*(?P<lead> *)[^\n]+")
-"""A line of highlighted code; no color spans two lines. A wrapped line gets a hanging indent."""
+"""A line of highlighted code; no tag spans two lines. A wrapped line gets a hanging indent."""
 DEEPEST = 12
-"""Maximum of indentation, in columns, that has a style of its own."""
+"""Maximum indentation, in columns, that has its own style."""
 
 _LANGUAGE_CLASS = re.compile(r"[a-z0-9][a-z0-9+#_.-]{0,29}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Cursor:
     """A token among its siblings."""
 
     tokens: Sequence[Token]
@@ -175,14 +173,14 @@ class _Place:
 
 
 def write_html(tokens: Sequence[Token], keep: Keep, unbroken: int = UNBROKEN) -> str:
-    """Write tokens as HTML; `keep` decides about entry links, anchor links and images. Code of up to `unbroken`
+    """Write tokens as HTML. `keep` decides about entry links, anchor links and images. Code of up to `unbroken`
     characters is not broken."""
-    places = (_Place(tokens, index, keep, unbroken) for index in range(len(tokens)))
-    return "".join(_WRITERS.get(place.token.type, _write_tag)(place) for place in places)
+    cursors = (_Cursor(tokens, index, keep, unbroken) for index in range(len(tokens)))
+    return "".join(_WRITERS.get(cursor.token.type, _write_tag)(cursor) for cursor in cursors)
 
 
-def _write_tag(place: _Place) -> str:
-    token = place.token
+def _write_tag(cursor: _Cursor) -> str:
+    token = cursor.token
     if token.hidden:
         return "\n" if token.nesting < 0 else ""
     if token.tag in BLOCKS | INLINE and token.nesting < 0:
@@ -202,32 +200,34 @@ def _attributes(token: Token) -> str:
     return "".join(f' {name}="{escape(value)}"' for name, value in known.items() if value)
 
 
-def _write_inline(place: _Place) -> str:
-    in_cell = place.index > 0 and place.tokens[place.index - 1].tag in {"th", "td"}
-    return write_html(place.token.children or (), place.keep, UNBROKEN_IN_CELL if in_cell else place.unbroken)
+def _write_inline(cursor: _Cursor) -> str:
+    in_cell = cursor.index > 0 and cursor.tokens[cursor.index - 1].tag in {"th", "td"}
+    return write_html(
+        cursor.token.children or (), cursor.keep, UNBROKEN_IN_CELL if in_cell else cursor.unbroken
+    )
 
 
-def _write_code_span(place: _Place) -> str:
-    text = place.token.content
+def _write_code_span(cursor: _Cursor) -> str:
+    text = cursor.token.content
     kind = "" if " " in text else flag_kind(text)
     attribute = f' class="{kind}"' if kind else ""
-    before = place.tokens[place.index - 1].content[-1:] if place.index else ""
-    opening = "<wbr>" if text.startswith("-") and before and before in _MAY_END else ""
+    before = cursor.tokens[cursor.index - 1].content[-1:] if cursor.index else ""
+    line_break = "<wbr>" if text.startswith("-") and before and before in _MAY_END else ""
     code = (
         _write_flag(text, kind)
         if kind
-        else " ".join(_write_word(word, place.unbroken) for word in text.split(" "))
+        else " ".join(_write_word(word, cursor.unbroken) for word in text.split(" "))
     )
-    return f"{opening}<code{attribute}>{code}</code>"
+    return f"{line_break}<code{attribute}>{code}</code>"
 
 
 def flag_kind(word: str) -> str:
-    """Return the class that keeps a word with dashes on one line, or an empty text."""
-    return next((name for most, name in FLAGS if len(word) <= most), "") if "-" in word else ""
+    """Return the class that keeps a word with dashes on one line; empty for other or longer words."""
+    return next((name for limit, name in FLAGS if len(word) <= limit), "") if "-" in word else ""
 
 
 def _write_flag(text: str, kind: str) -> str:
-    """Write a word with dashes; where there is no room for it, it may break, but not after its first dashes."""
+    """Write a word with dashes. If there is no room for it, it may break, but not after its first dashes."""
     head = _FLAG_HEAD.match(text) if kind != "flag" else None
     if not head:
         return escape(text)
@@ -235,14 +235,14 @@ def _write_flag(text: str, kind: str) -> str:
 
 
 def _write_word(word: str, unbroken: int) -> str:
-    """Write a word of code; in a longer one, line breaks may follow the separators in names, paths and values."""
+    """Write a word of code. A long one may break after the separators in names, paths and values."""
     if word.startswith("-") and (kind := flag_kind(word)):
         return f'<span class="{kind}">{_write_flag(word, kind)}</span>'
     return escape(word if len(word) <= unbroken else _BREAK.sub("\\1\x00", word)).replace("\x00", "<wbr>")
 
 
-def _write_code_block(place: _Place) -> str:
-    token = place.token
+def _write_code_block(cursor: _Cursor) -> str:
+    token = cursor.token
     language = (token.info.split() or [""])[0].lower()
     if not _LANGUAGE_CLASS.fullmatch(language):
         language = ""
@@ -252,12 +252,12 @@ def _write_code_block(place: _Place) -> str:
 
 
 def code_html(text: str, language: str = "") -> str:
-    """Write the lines of a code block so that each can wrap with a hanging indent."""
+    """Write the lines of a code block so that each one can wrap with a hanging indent."""
     return _LINE.sub(_wrap_line, _TAG_OR_LONG.sub(_add_breaks, highlight_code(text, language)))
 
 
-def _add_breaks(found: re.Match[str]) -> str:
-    return found[0] if found[0].startswith("<") else _BREAK.sub(r"\1<wbr>", found[0])
+def _add_breaks(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith("<") else _BREAK.sub(r"\1<wbr>", match[0])
 
 
 def _wrap_line(line: re.Match[str]) -> str:
@@ -272,36 +272,36 @@ def _resolve(token: Token, keep: Keep) -> Link | None:
     return link if link.kind is LinkKind.EXTERNAL else keep(link)
 
 
-def _open_link(place: _Place) -> str:
-    link = _resolve(place.token, place.keep)
+def _open_link(cursor: _Cursor) -> str:
+    link = _resolve(cursor.token, cursor.keep)
     if link is None:
         return ""
     rel = ' rel="noopener"' if link.kind is LinkKind.EXTERNAL else ""
-    return f'<a href="{escape(link.href)}"{_title_attribute(place.token)}{rel}>'
+    return f'<a href="{escape(link.href)}"{_title_attribute(cursor.token)}{rel}>'
 
 
-def _close_link(place: _Place) -> str:
-    # Links do not nest, so the last one opened is the one that closes.
-    before = (place.tokens[at] for at in range(place.index - 1, -1, -1))
-    opened = next(token for token in before if token.type == "link_open")
-    return "</a>" if _resolve(opened, place.keep) else ""
+def _close_link(cursor: _Cursor) -> str:
+    # Links do not nest, so it is the last one opened that closes.
+    before = (cursor.tokens[index] for index in range(cursor.index - 1, -1, -1))
+    opening = next(token for token in before if token.type == "link_open")
+    return "</a>" if _resolve(opening, cursor.keep) else ""
 
 
-def _write_image(place: _Place) -> str:
-    alt, link = escape(inline_text(place.token)), _resolve(place.token, place.keep)
+def _write_image(cursor: _Cursor) -> str:
+    alt, link = escape(inline_text(cursor.token)), _resolve(cursor.token, cursor.keep)
     if link is None:
         return alt
     size = f' width="{link.size[0]}" height="{link.size[1]}"' if link.size else ""
-    return f'<img src="{escape(link.href)}" alt="{alt}"{_title_attribute(place.token)}{size} loading="lazy">'
+    return f'<img src="{escape(link.href)}" alt="{alt}"{_title_attribute(cursor.token)}{size} loading="lazy">'
 
 
-def _open_table(place: _Place) -> str:
-    """Open a frame that scrolls horizontally on a narrow screen: focusable, so that keys can scroll it, and named after
-    the columns, so that a screen reader says what it is."""
-    rest = place.tokens[place.index :]
-    end = next(at for at, token in enumerate(rest) if token.type == "thead_close")
-    heads = (inline_text(token) for token in rest[:end] if token.type == "inline")
-    label = escape(" | ".join(filter(None, heads)))
+def _open_table(cursor: _Cursor) -> str:
+    """Open a frame that scrolls horizontally on a narrow screen. It is focusable, so that keys can scroll it, and named
+    after the columns, so that a screen reader says what it is."""
+    rest = cursor.tokens[cursor.index :]
+    end = next(index for index, token in enumerate(rest) if token.type == "thead_close")
+    columns = (inline_text(token) for token in rest[:end] if token.type == "inline")
+    label = escape(" | ".join(filter(None, columns)))
     return f'<div class="table-scroll" tabindex="0" role="region" aria-label="{label}"><table>\n'
 
 
@@ -310,7 +310,7 @@ def _title_attribute(token: Token) -> str:
     return f' title="{escape(title)}"' if title else ""
 
 
-_WRITERS: Mapping[str, Callable[[_Place], str]] = {
+_WRITERS: Mapping[str, Callable[[_Cursor], str]] = {
     "inline": _write_inline,
     "code_inline": _write_code_span,
     "fence": _write_code_block,
@@ -318,7 +318,7 @@ _WRITERS: Mapping[str, Callable[[_Place], str]] = {
     "link_open": _open_link,
     "link_close": _close_link,
     "image": _write_image,
-    "softbreak": lambda place: "" if joins_han(place.tokens, place.index) else "\n",
+    "softbreak": lambda cursor: "" if joins_han(cursor.tokens, cursor.index) else "\n",
     "hardbreak": lambda _: "<br>\n",
     "hr": lambda _: "<hr>\n",
     "table_open": _open_table,

@@ -1,6 +1,6 @@
 """Interprets the addresses of links and images in entries, and defines section titles and anchors.
 
-Entries link to one another by relative `.md` path, so that the links also work on a git host. In the HTML they become
+Entries link to each other by relative `.md` paths, so the links also work on a git host. In the HTML they become
 `entry:` and `entry-image:` addresses, which the web layer turns into real ones.
 """
 
@@ -17,7 +17,7 @@ from jieda.entry import Kind, Language
 ENTRY_SCHEME = "entry:"
 IMAGE_SCHEME = "entry-image:"
 IMAGE_TYPES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
-"""No SVG: it can carry script."""
+"""No SVG: it can contain scripts."""
 
 _EXTERNAL = re.compile(r"https?://[^/\s\\?#@]+(?:[/?#][^\s\\]*)?|mailto:[^\s/\\@]+@[^\s/\\@]+", re.IGNORECASE)
 _ENTRY_PATH = re.compile(r"(?:en|zh)/(?P<id>[A-Za-z0-9][\w.-]*/[a-z0-9][a-z0-9-]*)\.md", re.ASCII)
@@ -26,7 +26,7 @@ _ANCHOR = re.compile(r"[\w.-]+")
 
 
 class LinkKind(StrEnum):
-    """Kind of a link's target."""
+    """The kind of a link's target."""
 
     EXTERNAL = "external"
     ANCHOR = "anchor"
@@ -40,8 +40,7 @@ class LinkKind(StrEnum):
 class Link:
     """`target`: the address (external), the entry id, `<framework>/<file name>` (image), or as written.
 
-    `line` is the line of the file in which the paragraph with the link starts. `size`: width and height of
-    an image in pixels, once it is known.
+    `line` is the link's line in the file. `size`: the width and height of an image in pixels, once known.
     """
 
     kind: LinkKind
@@ -78,7 +77,7 @@ def read_link(href: str, lang: Language, framework: str, line: int) -> Link:
 
 
 def read_image(src: str, framework: str, line: int) -> Link:
-    """Return the link for an image in an edition of `framework`, which must be a file beside it of an allowed type."""
+    """Return the link for an image in an edition of `framework`: a file of an allowed type in the edition's folder."""
     match = _IMAGE_NAME.fullmatch(unquote(src))
     if match and posixpath.splitext(match["name"])[1].lower() in IMAGE_TYPES:
         return Link(LinkKind.IMAGE, f"{framework}/{match['name']}", "", line, src)
@@ -99,7 +98,7 @@ SECTIONS: Mapping[str, Mapping[Language, str]] = {
         ("see-also", "See also", "另见"),
     )
 }
-"""The title of each section by language; its key is the section's anchor."""
+"""The titles of the sections by language; the keys are their anchors."""
 
 PAGE_IDS = frozenset(
     """
@@ -108,7 +107,7 @@ PAGE_IDS = frozenset(
     vote-line
     """.split()
 )
-"""Ids used by the pages that show an entry or a part of it: no heading may have one of them."""
+"""Ids used on pages that show an entry or a part of it, and therefore not available to headings."""
 
 _KEYS = {(lang, title): key for key, titles in SECTIONS.items() for lang, title in titles.items()}
 
@@ -119,12 +118,12 @@ def section_key(lang: Language, title: str) -> str | None:
 
 
 def allowed_titles(lang: Language) -> str:
-    """Return all section titles in one language, for messages."""
+    """Return the titles of all sections in a language, for messages."""
     return ", ".join(titles[lang] for titles in SECTIONS.values())
 
 
 def missing_section(kind: Kind, keys: Iterable[str]) -> str | None:
-    """Describe the section that an entry lacks; None if nothing is missing."""
+    """Return a message about the section that an entry lacks; None if nothing is missing."""
     present = tuple(keys)
     if kind is Kind.ERROR:
         return None if "fix" in present else "an error entry needs the section `fix`"
@@ -134,13 +133,13 @@ def missing_section(kind: Kind, keys: Iterable[str]) -> str | None:
 
 
 def slug(text: str) -> str:
-    """Return an anchor of letters and digits of any script, `_` and `-`; never empty."""
+    """Return an anchor of letters and digits of any script, `_` and `-`. It is never empty."""
     folded = unicodedata.normalize("NFKC", text).lower()
     return re.sub(r"[^\w]+", "-", folded).strip("-") or "section"
 
 
 class Anchors:
-    """Makes anchors that are unique within one page: `memory`, `memory-2`, …; none of `reserved`."""
+    """Makes anchors that are unique within a page: `memory`, `memory-2`, …; none of them is `reserved`."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._taken: set[str] = set(reserved)

@@ -1,4 +1,4 @@
-"""Outlines of editions and the corpus of all that was read, drafts included: the input of checks and of entries."""
+"""Outlines of editions, and the corpus: all content that was read, drafts included. Input of checks and entries."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,18 +14,18 @@ from jieda.content.read.forms import FrontMatter
 from jieda.entry import Language
 from jieda.taxonomy import Taxonomy
 
-LEFT_TO_WRITE = re.compile(r"\bTODO:|待填：|license: 'TODO'")
+PLACEHOLDER = re.compile(r"\bTODO:|待填：|license: 'TODO'")
 """Placeholders that `jieda new` writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileOutline:
-    """The part of an outline that depends only on a file's bytes and path; it is stored under their hash.
+    """The part of an outline that depends only on a file's bytes and path. It is stored under their hash.
 
-    `lines`: line of every front matter field; `code`: code spans and blocks in order, as written; `unfinished`: lines
-    that still have text of the skeleton; `outside_references`: line and message where the fix relies on anything
-    outside it; `fix_words`: length of the fix without code blocks and tables; `fix_names_no_option`: the fix names
-    neither its framework nor anything that looks like an option.
+    `lines`: the line of each front matter field; `code`: code spans and blocks in order, as written; `unfinished`:
+    lines that still have text of the skeleton; `outside_references`: line and message of each place where the fix
+    relies on text outside it; `fix_words`: number of words in the fix, outside code blocks and tables;
+    `fix_names_no_option`: the fix names neither its framework nor anything that looks like an option.
     """
 
     id: str
@@ -48,20 +48,20 @@ class FileOutline:
 
 @dataclass(frozen=True, slots=True)
 class Outline(FileOutline):
-    """Content and path of an edition's file. `modified` is the file time in seconds since the epoch."""
+    """An outline with the path and state of the file. `modified` is the file time in seconds since the epoch."""
 
     path: Path
     modified: float
     content: str
-    """SHA-256 of its bytes, in hexadecimal digits."""
+    """SHA-256 of the file's bytes, in hexadecimal."""
     anchors: frozenset[str]
     """All anchors that a link may target."""
 
     @classmethod
-    def of(cls, said: FileOutline, file: KnownFile) -> "Outline":
-        own = {each.name: getattr(said, each.name) for each in fields(said)}
-        anchors = frozenset(placed.heading.anchor for placed in said.headings)
-        return cls(**own, path=file.path, modified=file.modified, content=file.content, anchors=anchors)
+    def of(cls, outline: FileOutline, file: KnownFile) -> "Outline":
+        values = {each.name: getattr(outline, each.name) for each in fields(outline)}
+        anchors = frozenset(placed.heading.anchor for placed in outline.headings)
+        return cls(**values, path=file.path, modified=file.modified, content=file.content, anchors=anchors)
 
     def line(self, name: str) -> int:
         """Return the line of a front matter field; 1 if it is absent."""
@@ -74,12 +74,12 @@ class Outline(FileOutline):
 
     @property
     def updated(self) -> date:
-        """The date in the front matter, or else that of the file."""
+        """The date in the front matter, or else the date of the file."""
         return self.front.updated or file_day(self.modified)
 
 
 def file_day(modified: float) -> date:
-    """Return the date of a file time; the first or last possible date for times outside the calendar."""
+    """Return the date of a file time. For times outside the calendar, return the first or last possible date."""
     try:
         return datetime.fromtimestamp(modified, UTC).date()
     except (OverflowError, ValueError, OSError):
@@ -102,9 +102,9 @@ class SampleFile:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """All content that was read. `by_id`: every entry, sorted; `published`: the same without draft editions.
+    """All content that was read. `by_id`: all entries, sorted by id; `published`: the same without draft editions.
 
-    `samples`: by entry id, including ids without an entry. `images`: `<lang>/<framework>/<file name>` to the file.
+    `samples`: by entry id, including ids without an entry. `images`: by `<lang>/<framework>/<file name>`.
     `background`: logs that no entry explains.
     """
 
@@ -122,9 +122,9 @@ class Corpus:
 
     @property
     def languages(self) -> tuple[Language, ...]:
-        """The languages of its editions, those of new entries, too; both if there are no entries."""
-        held = {lang for editions in self.by_id.values() for lang in editions}
-        return tuple(lang for lang in Language if lang in held or not held)
+        """The languages of the editions, in which new entries are written too; both if there are no entries."""
+        used = {lang for editions in self.by_id.values() for lang in editions}
+        return tuple(lang for lang in Language if lang in used or not used)
 
 
 def draft_files(by_id: Mapping[str, Editions]) -> tuple[str, ...]:
@@ -139,8 +139,8 @@ def published(editions: Editions) -> Editions:
 
 
 def link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
-    """Describe what is wrong with a link or an image in `file`; empty if its target exists. A draft may link to drafts;
-    a published edition may not."""
+    """Describe what is wrong with a link or an image in `file`; empty if its target exists. Only a draft may link to a
+    draft."""
     if link.kind is LinkKind.REFUSED:
         return f"{unquote(link.written)!r} is not an http(s) or mailto address, #anchor or relative .md path"
     if link.kind is LinkKind.ANCHOR and link.anchor not in file.anchors:
@@ -161,8 +161,8 @@ def _entry_link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
     if target is None:
         state = "is a draft" if link.target in corpus.by_id else "does not exist"
         return f"{link.written!r}: {link.target} {state}"
-    shown = target.get(file.lang) or next(iter(target.values()))
-    if link.anchor and link.anchor not in shown.anchors:
+    edition = target.get(file.lang) or next(iter(target.values()))
+    if link.anchor and link.anchor not in edition.anchors:
         return f"{link.written!r}: {link.target} has no anchor {link.anchor}"
     return ""
 
@@ -170,25 +170,25 @@ def _entry_link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
 def stale_languages(editions: Editions) -> frozenset[Language]:
     """Return the languages of editions that are behind their twin.
 
-    If only one has changed since the sync, the digests show which. If both have, the one with the later `updated`,
-    then with the later file time, is the newer. Git's times are not used: that would cost a process per file, git is
-    absent in a container image, and it knows nothing of uncommitted edits. If both times are equal, both are stale.
+    If only one has changed since the sync, the digests show which. If both have, the one with the earlier `updated`, or
+    else the earlier file time, is stale; if those are equal, both are. Git's times are not used: they would cost a
+    process per file, git is absent from container images, and it does not know uncommitted edits.
     """
     if len(editions) < 2:
         return frozenset()
-    one, other = editions.values()
+    first, second = editions.values()
     behind = {
         file.lang
-        for file, twin in ((one, other), (other, one))
+        for file, twin in ((first, second), (second, first))
         if file.front.synced_with not in {"", twin.digest}
     }
-    if len(behind) < 2 or _time(one) == _time(other):
+    if len(behind) < 2 or _time(first) == _time(second):
         return frozenset(behind)
-    return frozenset({min(one, other, key=_time).lang})
+    return frozenset({min(first, second, key=_time).lang})
 
 
 def newest(editions: Editions) -> Outline:
-    """Return the edition that was changed last: it prevails if twins contradict each other."""
+    """Return the edition that was changed last. It prevails if twins contradict each other."""
     return max(editions.values(), key=lambda file: (*_time(file), file.lang))
 
 

@@ -6,9 +6,9 @@
     background/*.log                       texts that no entry explains
     site/<image>                           logo and icon, named in taxonomy.yaml
 
-Nothing deeper is visited, so that loops of links do no harm; hidden files are skipped; a link that leads out of
-the directory, or to a hidden file such as `.git/config`, is refused. A file that cannot be read is a problem of its own
-path alone.
+Nothing deeper is visited, so loops of links do no harm. Hidden files are skipped. A link that leads out of the
+directory, or to a hidden file such as `.git/config`, is refused. A file that cannot be read is reported and affects no
+other file.
 """
 
 import hashlib
@@ -29,18 +29,18 @@ from jieda.errors import ContentError
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt", "programs.yaml", "failures.yaml")
 BACKGROUND, BRAND = "background", "site"
 SAMPLES = "samples"
-LIKE_A_LANGUAGE = re.compile(r"(?!(?-i:en|zh)$)[a-z]{2}(?:[-_]\w+)?|chs|chinese|english", re.IGNORECASE)
+LANGUAGE_LIKE = re.compile(r"(?!(?-i:en|zh)$)[a-z]{2}(?:[-_]\w+)?|chs|chinese|english", re.IGNORECASE)
 _HIDDEN = re.compile(r"/\.(?!\.)")
-"""A hidden name in a path. Kubernetes mounts files as links to `..data`, which hides nothing."""
+"""A hidden name in a path. Names with two dots are not hidden: Kubernetes mounts files as links to `..data`."""
 MAX_FILE_BYTES = 128 << 10
-"""Maximum file size: any Markdown of it is parsed within two seconds. The longest shipped edition has 7 KiB."""
+"""Maximum size of an edition: any Markdown of that size is parsed in two seconds. The longest shipped one has 7 KiB."""
 MAX_OTHER_BYTES = 4 << 20
-"""Largest image, log sample or shared file that is read."""
+"""Maximum size of an image, log sample or shared file."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file as read from disk. `where` is its path below the content directory, with slashes. `modified` is the file
+    """A file as read from disk. `where` is its path below the content directory, with slashes; `modified` is the file
     time in seconds since the epoch."""
 
     where: str
@@ -50,8 +50,8 @@ class SourceFile:
 
 
 class FoundFile(NamedTuple):
-    """A readable content file. `where` is its path below the content directory, with slashes. The rest detects changes
-    without reading it; times are in nanoseconds since the epoch."""
+    """A readable content file. `where` is its path below the content directory, with slashes. The fields with defaults
+    serve to detect changes without reading it; times are in nanoseconds since the epoch."""
 
     root: str
     where: str
@@ -63,7 +63,7 @@ class FoundFile(NamedTuple):
 
 
 File = TypeVar("File")
-Placed = TypeVar("Placed", "FoundFile", "KnownFile")
+AnyFile = TypeVar("AnyFile", "FoundFile", "KnownFile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class ContentFiles(Generic[File]):
 
 @dataclass(frozen=True, slots=True)
 class DirectoryListing(ContentFiles[FoundFile]):
-    """The files found, and `problems` about those that were skipped. `folders` are all listed folders, the root first:
-    the ones to watch for changes of the content."""
+    """The files found, and `problems` about those that were skipped. `folders` are all listed folders, the root first,
+    to be watched for changes."""
 
     problems: tuple[Problem, ...]
     folders: tuple[str, ...]
@@ -97,36 +97,36 @@ class DirectoryListing(ContentFiles[FoundFile]):
 
 
 def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> DirectoryListing:
-    """List the files of a content directory; editions and images of `languages` only. Raises ContentError if it is
-    gone, as where a volume is away."""
+    """List the files of a content directory, with editions and images only in `languages`. Raises ContentError if the
+    directory is gone, for example because a volume is not mounted."""
     if not directory.is_dir():
         raise ContentError(directory, 1, "the content directory is gone")
     walk = _Walk(os.path.realpath(directory))
     shared = tuple(walk.shared())
-    walk.misnamed()
-    left_out = frozenset(Language) - languages
-    found = {
-        place: sort_files(walk.files(place, *row)) for place, row in _PLACES.items() if place not in left_out
+    walk.report_misnamed()
+    ignored = frozenset(Language) - languages
+    by_folder = {
+        name: sort_files(walk.files(name, *rules)) for name, rules in _FOLDERS.items() if name not in ignored
     }
-    beside = [file for lang in sorted(languages) for file in found[lang]]
+    in_languages = [file for lang in sorted(languages) for file in by_folder[lang]]
     return DirectoryListing(
         root=Path(walk.root),
         shared=shared,
-        editions=tuple(file for file in beside if file.where.endswith(".md")),
-        images=(*(file for file in beside if not file.where.endswith(".md")), *found[BRAND]),
-        samples=found[SAMPLES],
-        background=found[BACKGROUND],
+        editions=tuple(file for file in in_languages if file.where.endswith(".md")),
+        images=(*(file for file in in_languages if not file.where.endswith(".md")), *by_folder[BRAND]),
+        samples=by_folder[SAMPLES],
+        background=by_folder[BACKGROUND],
         problems=tuple(walk.problems),
         folders=tuple(walk.folders),
     )
 
 
 def read_file(file: FoundFile) -> SourceFile:
-    """Read a file. Raises OSError if it is gone, unreadable, or by now a link out of the content directory."""
+    """Read a file. Raises OSError if it is gone, unreadable, or has become a link out of the content directory."""
     real = os.path.realpath(file.path)
     if not _is_below(real, file.root):
         raise PermissionError(0, "leads out of the content directory", file.path)
-    # Do not follow a link that was created since, and do not wait for the writer of a pipe.
+    # Do not follow a link created in the meantime, and do not wait for the writer of a pipe.
     descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as opened:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -136,7 +136,7 @@ def read_file(file: FoundFile) -> SourceFile:
 
 
 def unreadable(file: FoundFile, error: OSError) -> Problem:
-    """Return the problem of a file that was listed but cannot be read."""
+    """Return the problem that a listed file cannot be read."""
     return Problem(file.where, 1, "unreadable", error.strerror or "cannot be read", served=False)
 
 
@@ -145,25 +145,25 @@ def limit_of(where: str) -> int:
     return MAX_FILE_BYTES if where.endswith(".md") else MAX_OTHER_BYTES
 
 
-def sort_files(files: Iterable[Placed]) -> tuple[Placed, ...]:
-    """Return files in the order of their paths below the content directory."""
+def sort_files(files: Iterable[AnyFile]) -> tuple[AnyFile, ...]:
+    """Sort files by their paths below the content directory."""
     return tuple(sorted(files, key=lambda file: file.where))
 
 
 def _is_below(path: str, root: str) -> bool:
-    """Whether a real path is in the directory `root`, and nothing on the way is hidden there."""
+    """Whether a real path is in the directory `root`, with no hidden name below that."""
     folder = root.rstrip(os.sep)
     return path == root or (path.startswith(folder + os.sep) and not _HIDDEN.search(path, len(folder)))
 
 
 def _printable(where: str) -> str:
-    # A name that is not UTF-8 must not break printing of the problem.
+    # A problem with a name that is not UTF-8 must still be printable.
     return where.encode("utf-8", "replace").decode()
 
 
 _IMAGE = f"(?i:{'|'.join(map(re.escape, sorted(IMAGE_TYPES)))})"
 _LOG = re.compile(r"\.log\Z")
-_PLACES: Mapping[str, tuple[int, re.Pattern[str], str]] = {
+_FOLDERS: Mapping[str, tuple[int, re.Pattern[str], str]] = {
     **dict.fromkeys(
         Language,
         (
@@ -180,7 +180,7 @@ _PLACES: Mapping[str, tuple[int, re.Pattern[str], str]] = {
     SAMPLES: (2, _LOG, "samples belong in samples/<framework>/<slug>/*.log"),
     BACKGROUND: (0, _LOG, "logs that no entry explains belong in background/*.log"),
 }
-"""What is in each folder: the levels of folders in it, how the names of files end, and what is said of all else."""
+"""For each folder: the levels of folders in it, the endings of file names, and the message about anything else."""
 
 
 class _Walk:
@@ -197,26 +197,26 @@ class _Walk:
             if os.path.lexists(path) and (file := self._take(path, name, link=os.path.islink(path))):  # noqa: PTH114 - as above
                 yield file
 
-    def misnamed(self) -> None:
-        """Report files and folders that would be read under another name."""
+    def report_misnamed(self) -> None:
+        """Report files and folders that would be read if they had the right name."""
         with suppress(OSError), os.scandir(self.root) as items:
             for item in sorted(items, key=lambda each: each.name):
                 if item.name.endswith(".yml") and f"{item.name[:-4]}.yaml" in SHARED_FILES:
-                    self._complain(item.name, "place", f"is not read: name it {item.name[:-4]}.yaml")
-                elif LIKE_A_LANGUAGE.fullmatch(item.name) and any(Path(item.path).glob("*/*.md")):
-                    self._complain(item.name, "place", "is not read: editions belong in en/ and zh/")
+                    self._report(item.name, "place", f"is not read: name it {item.name[:-4]}.yaml")
+                elif LANGUAGE_LIKE.fullmatch(item.name) and any(Path(item.path).glob("*/*.md")):
+                    self._report(item.name, "place", "is not read: editions belong in en/ and zh/")
 
     def files(
-        self, folder: str, levels: int, ending: re.Pattern[str], fault: str, *, link: bool = True
+        self, folder: str, levels: int, ending: re.Pattern[str], message: str, *, link: bool = True
     ) -> Iterator[FoundFile]:
-        """Yield the files with names that end so, that many levels of folders below a folder; complain about what else
-        is there."""
+        """Yield the files with names that end in `ending`, `levels` folders deep in a folder, and report anything else
+        with `message`."""
         for item in self._listing(folder, link=link):
             where = f"{folder}/{item.name}"
             if levels and item.is_dir():
-                yield from self.files(where, levels - 1, ending, fault, link=item.is_symlink())
+                yield from self.files(where, levels - 1, ending, message, link=item.is_symlink())
             elif levels or not ending.search(item.name):
-                self._complain(where, "place", fault)
+                self._report(where, "place", message)
             elif file := self._take(item.path, where, link=item.is_symlink()):
                 yield file
 
@@ -224,40 +224,40 @@ class _Walk:
         try:
             status = os.stat(path)  # noqa: PTH116 - as above
             if link and not _is_below(os.path.realpath(path), self.root):
-                self._complain(where, "link", "leads out of the content directory")
+                self._report(where, "link", "leads out of the content directory")
             elif not stat.S_ISREG(status.st_mode):
-                self._complain(where, "place", "is not a file")
+                self._report(where, "place", "is not a file")
             elif status.st_size > limit_of(where):
-                self._complain(where, "size", f"has {status.st_size} bytes, more than {limit_of(where)}")
+                self._report(where, "size", f"has {status.st_size} bytes, more than {limit_of(where)}")
             else:
                 stamp = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
                 return FoundFile(self.root, where, path, *stamp)
         except OSError as error:
-            self._complain(where, "unreadable", error.strerror or "cannot be read")
+            self._report(where, "unreadable", error.strerror or "cannot be read")
         return None
 
     def _listing(self, where: str, *, link: bool = True) -> list[os.DirEntry[str]]:
-        """List a folder, sorted by name. `link`: it may itself be a link; its parents have been checked."""
+        """List a folder, sorted by name. `link`: whether it may be a link itself; its parents have been checked."""
         folder = os.path.join(self.root, where)  # noqa: PTH118 - as above
         try:
             if link and not _is_below(os.path.realpath(folder), self.root):
-                self._complain(where, "link", "leads out of the content directory")
+                self._report(where, "link", "leads out of the content directory")
                 return []
             with os.scandir(folder) as items:
-                found = [item for item in items if item.name[0] != "." and item.name[-1] != "~"]
+                visible = [item for item in items if item.name[0] != "." and item.name[-1] != "~"]
         except OSError as error:
             is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
             if not is_missing or os.path.islink(folder):  # noqa: PTH114 - as above
-                self._complain(where, "unreadable", error.strerror or "cannot be read")
+                self._report(where, "unreadable", error.strerror or "cannot be read")
             return []
         self.folders.append(folder)
-        # No other name can be printed, stored in a database or written into an address.
-        odd = [item for item in found if _printable(item.name) != item.name]
-        for item in odd:
-            self._complain(f"{where}/{item.name}", "place", "is not read: its name is not UTF-8")
-        return sorted(set(found).difference(odd), key=lambda item: item.name)
+        # A name that is not UTF-8 cannot be printed, stored in a database or written into an address.
+        undecodable = [item for item in visible if _printable(item.name) != item.name]
+        for item in undecodable:
+            self._report(f"{where}/{item.name}", "place", "is not read: its name is not UTF-8")
+        return sorted(set(visible).difference(undecodable), key=lambda item: item.name)
 
-    def _complain(self, where: str, rule: str, message: str) -> None:
+    def _report(self, where: str, rule: str, message: str) -> None:
         self.problems.append(Problem(_printable(where), 1, rule, message, served=False))
 
 
@@ -265,11 +265,11 @@ Size = tuple[int, int]
 """Width and height in pixels."""
 
 FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""JPEG markers that begin a frame; the three that are excluded begin something else."""
+"""JPEG markers that begin a frame. The three excluded ones begin something else."""
 
 
 def image_size(content: bytes) -> Size | None:
-    """Return the size of a PNG, GIF, JPEG or WebP; None for other formats or if there is no valid size."""
+    """Return the size of a PNG, GIF, JPEG or WebP image; None for other formats or without a valid size."""
     reader = next((read for start, read in _READERS.items() if content.startswith(start)), None)
     try:
         size = reader(content) if reader else None
@@ -279,13 +279,13 @@ def image_size(content: bytes) -> Size | None:
 
 
 def _jpeg(content: bytes) -> Size | None:
-    place = 2
-    while place + 4 <= len(content) and content[place] == 0xFF:
-        marker, length = unpack_from(">xBH", content, place)
+    offset = 2
+    while offset + 4 <= len(content) and content[offset] == 0xFF:
+        marker, length = unpack_from(">xBH", content, offset)
         if marker in FRAMES:
-            height, width = unpack_from(">HH", content, place + 5)
+            height, width = unpack_from(">HH", content, offset + 5)
             return width, height
-        place += 2 + length
+        offset += 2 + length
     return None
 
 
@@ -313,8 +313,8 @@ _READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A file and the SHA-256 of its content. `note`: of an image its size, as `640x480`; of a log the first line that
-    is not UTF-8; otherwise empty."""
+    """A file and the SHA-256 of its content. `note`: the size of an image, such as `640x480`; the first line of a log
+    that is not UTF-8; otherwise empty."""
 
     found: FoundFile
     content: str
@@ -342,7 +342,7 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All content directories, in order. `problems`: about files that were skipped; `folders`: those to watch for
+    """All content directories, in order. `problems`: about files that were skipped; `folders`: to be watched for
     changes."""
 
     directories: tuple[ContentFiles[KnownFile], ...]
@@ -351,14 +351,14 @@ class Reading:
 
 
 def content_hash(content: bytes) -> str:
-    """Return SHA-256 in hexadecimal digits."""
+    """Return the SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def note_of(source: SourceFile) -> str:
     """Return the `KnownFile.note` of a file."""
     if source.where.endswith(".log"):
-        line = encoding_fault(source.content)
+        line = first_undecodable_line(source.content)
         return str(line) if line else ""
     if source.where.endswith((".md", ".yaml", ".txt")):
         return ""
@@ -366,8 +366,8 @@ def note_of(source: SourceFile) -> str:
     return f"{size[0]}x{size[1]}" if size else ""
 
 
-def encoding_fault(content: bytes) -> int:
-    """Return the first line of `content` that is not UTF-8, 0 if there is none."""
+def first_undecodable_line(content: bytes) -> int:
+    """Return the number of the first line that is not UTF-8; 0 if there is none."""
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:

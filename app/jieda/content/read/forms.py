@@ -1,8 +1,8 @@
-"""The front matter of an edition: a table of its fields, and the forms of values in content files, each a function
-from a YAML node to the value.
+"""The front matter of an edition, as a table of its fields; and the forms of values in content files: functions that
+turn a YAML node into a value.
 
-A form raises YamlError for a value it cannot use, and reports a part that it can leave out (one item of a list) to its
-Report.
+A form raises YamlError for a value that it cannot use. If it can leave out the faulty part, such as an item of a list,
+it passes the error to its Report instead.
 """
 
 import re
@@ -29,19 +29,19 @@ ENTRY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[a-z0-9][a-z0-9-]{0,79}")
 TAG_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 DIGEST = re.compile(r"[0-9a-f]{12}")
 ADDRESS = re.compile(r"https?://[^/\s\\]\S*")
-"""Form of an address; whether it exists is not checked."""
+"""Form of an address, which need not exist."""
 
 Report = Callable[[YamlError], None]
 Form = Callable[[Node, Report], Any]
 
 
 def refuse(error: YamlError) -> None:
-    """Raise the error: the Report of files in which nothing can be left out."""
+    """Raise the error. This is the Report for files in which nothing can be left out."""
     raise error
 
 
 def text(node: Node, _report: Report) -> str:
-    """Return a text that any YAML reader would read as one: a bare `on`, `2024` or `1e3` is refused."""
+    """Return a text that any YAML reader would read as text. A bare `on`, `2024` or `1e3` is refused."""
     if not isinstance(node, Scalar):
         raise YamlError(node.line, "must be a text; quote it if it contains `: ` or a bracket")
     if node.looks_like == "nothing" or not node.text.strip():
@@ -73,38 +73,38 @@ def title(node: Node, report: Report) -> str:
 
 
 def _bare(node: Node) -> str:
-    """Return a bare word as written, whatever its YAML type: `on` and `2024` are valid ids."""
+    """Return a single word as written, whatever its YAML type: `on` and `2024` are valid ids."""
     if not isinstance(node, Scalar):
         raise YamlError(node.line, "must be a single word")
     return node.text.strip()
 
 
 def word(node: Node, _report: Report) -> str:
-    """Return a bare word that is not empty."""
+    """Return a single word that is not empty."""
     if bare := _bare(node):
         return bare
     raise YamlError(node.line, "must not be empty")
 
 
-def faultless(fault: Callable[[str], str]) -> Form:
-    """Return the form of a bare word for which `fault` returns no message."""
+def checked_by(describe_fault: Callable[[str], str]) -> Form:
+    """Return the form of a single word for which `describe_fault` returns an empty text."""
 
     def read(node: Node, _report: Report) -> str:
         bare = _bare(node)
-        if wrong := fault(bare):
-            raise YamlError(node.line, wrong)
+        if fault := describe_fault(bare):
+            raise YamlError(node.line, fault)
         return bare
 
     return read
 
 
-def matching(form: re.Pattern[str], what: str) -> Form:
-    """Return the form of a bare word that matches `form`; `what` describes it in messages."""
-    return faultless(lambda bare: "" if form.fullmatch(bare) else f"must be {what}; it is {bare!r}")
+def matching(pattern: re.Pattern[str], what: str) -> Form:
+    """Return the form of a single word that matches `pattern`; `what` describes it in messages."""
+    return checked_by(lambda bare: "" if pattern.fullmatch(bare) else f"must be {what}; it is {bare!r}")
 
 
 def one_of(values: Iterable[str]) -> Form:
-    """Return the form of a bare word that is one of `values`."""
+    """Return the form of a single word that is one of `values`."""
     known = {str(each): each for each in values}
 
     def read(node: Node, _report: Report) -> str:
@@ -117,7 +117,7 @@ def one_of(values: Iterable[str]) -> Form:
 
 
 def switch(node: Node, _report: Report) -> bool:
-    """Return True or False, written in any of YAML's words for them."""
+    """Return True or False, written as any of YAML's words for them."""
     bare = _bare(node)
     if bare.lower() not in {"true", "yes", "on", "false", "no", "off"}:
         raise YamlError(node.line, f"must be true or false; it is {bare!r}")
@@ -128,13 +128,13 @@ def day(node: Node, _report: Report) -> date:
     """Return a date, written as YYYY-MM-DD."""
     bare = _bare(node)
     with suppress(ValueError):
-        if (found := date.fromisoformat(bare)).isoformat() == bare:
-            return found
+        if (value := date.fromisoformat(bare)).isoformat() == bare:
+            return value
     raise YamlError(node.line, f"must be a day such as 2026-01-31; it is {bare!r}")
 
 
 def list_of(item: Form) -> Form:
-    """Return the form of a list; wrong or repeated items are reported and left out."""
+    """Return the form of a list. Wrong or repeated items are reported and left out."""
 
     def read(node: Node, report: Report) -> tuple[Any, ...]:
         if not isinstance(node, Items):
@@ -154,13 +154,13 @@ def list_of(item: Form) -> Form:
     return read
 
 
-def all_of(item: Form, fewest: int = 0) -> Form:
-    """Return the form of a list of at least `fewest` items, none of which may be wrong."""
+def all_of(item: Form, minimum: int = 0) -> Form:
+    """Return the form of a list of at least `minimum` items, none of which may be wrong."""
 
     def read(node: Node, report: Report) -> tuple[Any, ...]:
         if not isinstance(node, Items):
             raise YamlError(node.line, "must be a list")
-        if len(node.items) < fewest:
+        if len(node.items) < minimum:
             raise YamlError(node.line, "must not be an empty list")
         return tuple(item(child, report) for child in node.items)
 
@@ -168,36 +168,36 @@ def all_of(item: Form, fewest: int = 0) -> Form:
 
 
 def record(forms: Mapping[str, Form], *required: str, make: Callable[..., Any] = dict) -> Form:
-    """Return the form of a mapping with these keys, which become arguments of `make`. Errors name the key."""
+    """Return the form of a mapping with these keys, whose values become arguments of `make`. Errors name the key."""
 
-    def refuse(node: Node, line: int, message: str) -> YamlError:
+    def error_at(node: Node, line: int, message: str) -> YamlError:
         return full_width_beside(forms, node) or YamlError(line, message)
 
     def read(node: Node, report: Report) -> Any:
         if not isinstance(node, Fields):
-            raise refuse(node, node.line, f"must be `{{{', '.join(forms)}}}`")
+            raise error_at(node, node.line, f"must be `{{{', '.join(forms)}}}`")
         values = {}
         for key, child in node.values.items():
             if key not in forms:
-                raise refuse(node, node.key_lines[key], f"`{key}` is not one of {', '.join(forms)}")
+                raise error_at(node, node.key_lines[key], f"`{key}` is not one of {', '.join(forms)}")
             values[key] = _read_value(key, forms[key], child, report)
         if missing := [key for key in required if key not in values]:
-            raise refuse(node, node.line, f"needs `{missing[0]}`")
+            raise error_at(node, node.line, f"needs `{missing[0]}`")
         return make(**values)
 
     return read
 
 
 def mapping_of(name: Form, value: Form) -> Form:
-    """Return the form of a mapping from names to values. Errors say the name."""
+    """Return the form of a mapping from names to values. Errors contain the name."""
 
     def read(node: Node, report: Report) -> dict[Any, Any]:
         if not isinstance(node, Fields):
             raise YamlError(node.line, "must be made of `key: value` lines")
         values = {}
         for key, child in node.values.items():
-            known = name(Scalar(key, quoted=True, line=node.key_lines[key]), report)
-            values[known] = _read_value(key, value, child, report)
+            parsed_key = name(Scalar(key, quoted=True, line=node.key_lines[key]), report)
+            values[parsed_key] = _read_value(key, value, child, report)
         return values
 
     return read
@@ -223,8 +223,8 @@ def in_both_languages(form: Form) -> Form:
     return read
 
 
-def parsed(form: Form, parse: Callable[[str], object]) -> Form:
-    """Return the form of a text that `parse` accepts; it raises SignatureSyntaxError."""
+def parsable(form: Form, parse: Callable[[str], object]) -> Form:
+    """Return the form of a text that `parse` accepts; `parse` raises SignatureSyntaxError for others."""
 
     def read(node: Node, report: Report) -> str:
         line: str = form(node, report)
@@ -237,10 +237,10 @@ def parsed(form: Form, parse: Callable[[str], object]) -> Form:
     return read
 
 
-_signature_line = parsed(line_of_text, compile_signature_line)
+_signature_line = parsable(line_of_text, compile_signature_line)
 _SIGNATURE: Mapping[str, Form] = {
-    # The first faulty line is an error: without it, the others would match logs of other failures.
-    "all": all_of(_signature_line, fewest=1),
+    # No faulty line may be left out: without it, the others would match logs of other failures.
+    "all": all_of(_signature_line, minimum=1),
     "any": list_of(_signature_line),
     "unless": list_of(_signature_line),
     "confidence": one_of(["likely"]),
@@ -265,14 +265,14 @@ def signature(node: Node, report: Report) -> Signature:
     shapes = tuple(values.get("shapes", {}).items())
     if shapes and not any(line.count("{shape}") >= PAIR for line in lines):
         raise YamlError(node.line, "`shapes` compares two {shape} of one line of `all`; no line has two")
-    some, near, unless = values.get("any", ()), int(values.get("near", 0)), values.get("unless", ())
-    return _require_specific(node, Signature(lines, some, "confidence" in values, near, shapes, unless))
+    any_lines, near, unless = values.get("any", ()), int(values.get("near", 0)), values.get("unless", ())
+    return _require_specific(node, Signature(lines, any_lines, "confidence" in values, near, shapes, unless))
 
 
-def _require_specific(node: Node, found: Signature) -> Signature:
-    if not any(compile_signature_line(line).specific for line in found.all):
-        raise YamlError(node.line, f"contains nothing specific: {' + '.join(found.all)}")
-    return found
+def _require_specific(node: Node, parsed: Signature) -> Signature:
+    if not any(compile_signature_line(line).specific for line in parsed.all):
+        raise YamlError(node.line, f"contains nothing specific: {' + '.join(parsed.all)}")
+    return parsed
 
 
 def verified(node: Node, report: Report) -> Verified | None:
@@ -288,7 +288,7 @@ MAX_FRONT_MATTER_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """A problem of one field; a `fatal` one keeps the file from being served."""
+    """A problem with a field. A `fatal` one keeps the file from being served."""
 
     line: int
     rule: str
@@ -298,7 +298,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """How a field is read. `fatal`: an edition with a wrong value, or without a required one, is not served."""
+    """How a field is read. `fatal`: an edition with a wrong value, or without a required value, is not served."""
 
     read: Form
     required: bool = False
@@ -321,7 +321,7 @@ _digest = matching(DIGEST, "12 hex digits, as `jieda sync` writes them")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields of an edition, in the order of docs/content-format.md; absent or wrong ones have their defaults."""
+    """The fields of an edition, in the order of docs/content-format.md. Missing or wrong ones have their defaults."""
 
     title: str = _field("", title, required=True, fatal=True)
     kind: Kind = _field(Kind.CONCEPT, one_of(Kind), required=True, fatal=True)  # noqa: RUF009 - a field of dataclasses
@@ -331,8 +331,8 @@ class FrontMatter:
     symptoms: tuple[str, ...] = _field((), _lines)
     aliases: tuple[str, ...] = _field((), _lines)
     applies_to: str = _field("", line_of_text)
-    versions: Mapping[str, str] = _field({}, mapping_of(_program, faultless(fault_of_range)))
-    fixed_in: Mapping[str, str] = _field({}, mapping_of(_program, faultless(fault_of_version)))
+    versions: Mapping[str, str] = _field({}, mapping_of(_program, checked_by(fault_of_range)))
+    fixed_in: Mapping[str, str] = _field({}, mapping_of(_program, checked_by(fault_of_version)))
     verified: Verified | None = _field(None, verified)  # noqa: RUF009 - as above
     applies_anywhere: bool = _field(False, switch)
     related: tuple[str, ...] = _field((), _ids)
@@ -340,7 +340,7 @@ class FrontMatter:
     updated: date | None = _field(None, day, required=True)  # noqa: RUF009 - as above
     synced_with: str = _field("", _digest)
     formerly: tuple[str, ...] = _field((), _ids)
-    # A typing error must not publish what may have been meant as a draft.
+    # A typo must not publish what may have been meant as a draft.
     draft: bool = _field(False, switch, fatal=True)
     doubts: tuple[str, ...] = _field((), _lines)
 
@@ -352,22 +352,22 @@ class FrontMatter:
 FIELDS: Mapping[str, Field] = {each.name: each.metadata["form"] for each in fields(FrontMatter)}
 
 
-def read_front_matter(given: Fields) -> tuple[FrontMatter, tuple[Complaint, ...]]:
+def read_front_matter(node: Fields) -> tuple[FrontMatter, tuple[Complaint, ...]]:
     """Return the valid fields, and a complaint about each problem."""
     complaints: list[Complaint] = []
     values: dict[str, Any] = {}
-    for name, row in FIELDS.items():
-        if name in given.values:
-            values |= _read_field(name, row, given, complaints)
-        elif row.required:
-            complaints.append(Complaint(given.line, "field", f"`{name}` is missing", row.fatal))
-    for key, line in given.key_lines.items():
+    for name, rules in FIELDS.items():
+        if name in node.values:
+            values |= _read_field(name, rules, node, complaints)
+        elif rules.required:
+            complaints.append(Complaint(node.line, "field", f"`{name}` is missing", rules.fatal))
+    for key, line in node.key_lines.items():
         if key not in FIELDS:
             complaints.append(Complaint(line, "unknown-key", f"`{key}` is not a field of an edition"))
     return FrontMatter(**values), tuple(complaints)
 
 
-def _read_field(name: str, row: Field, given: Fields, complaints: list[Complaint]) -> dict[str, Any]:
+def _read_field(name: str, rules: Field, node: Fields, complaints: list[Complaint]) -> dict[str, Any]:
     rule = "signature" if name == "signatures" else "field"
 
     def report(error: YamlError, *, fatal: bool = False) -> None:
@@ -375,10 +375,10 @@ def _read_field(name: str, row: Field, given: Fields, complaints: list[Complaint
 
     before = len(complaints)
     try:
-        value = row.read(given.values[name], report)
+        value = rules.read(node.values[name], report)
     except YamlError as error:
-        report(error, fatal=row.fatal)
+        report(error, fatal=rules.fatal)
         return {}
-    if row.required and not value and len(complaints) == before:
-        complaints.append(Complaint(given.key_lines[name], "field", f"`{name}` is empty", row.fatal))
+    if rules.required and not value and len(complaints) == before:
+        complaints.append(Complaint(node.key_lines[name], "field", f"`{name}` is empty", rules.fatal))
     return {name: value}

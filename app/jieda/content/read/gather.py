@@ -1,7 +1,7 @@
 """Merges the files of several content directories; later directories override earlier ones.
 
-Each function is pure and reads one entry, or little of every file, so that the snapshot's builder can call it for
-changed entries and a plain load for all, with the same result.
+Each function is pure and needs one entry, or little of every file. The snapshot's builder can therefore call it for
+changed entries only, and a plain load for all, with the same result.
 """
 
 import re
@@ -20,16 +20,16 @@ from jieda.content.read.parse import UnservableError, decode
 from jieda.content.read.shared_files import (
     FAILURES,
     PROGRAMS,
-    idle_examples,
-    lone_programs,
+    low_contrast_colors,
     merge_taxonomies,
-    pale_colors,
     read_dictionary,
     read_glossary,
     read_log_knowledge,
     read_site,
     read_taxonomy,
+    unknown_frameworks,
     unknown_topics,
+    unmatched_examples,
 )
 from jieda.entry import Language, Problem
 from jieda.errors import ContentError
@@ -43,16 +43,16 @@ GLOSSARY, TAXONOMY = "glossary.yaml", "taxonomy.yaml"
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """Outline of one edition's file, or None if it cannot be served; and its problems."""
+    """The outline of an edition's file, or None if it cannot be served; and its problems."""
 
     where: str
     outline: Outline | None
     problems: tuple[Problem, ...]
 
     @classmethod
-    def of(cls, file: KnownFile, said: FileOutline | None, problems: tuple[Problem, ...]) -> Self:
-        """Return what was read of a file; `said` depends on its bytes alone."""
-        return cls(file.where, Outline.of(said, file) if said else None, problems)
+    def of(cls, file: KnownFile, outline: FileOutline | None, problems: tuple[Problem, ...]) -> Self:
+        """Return what was read from a file, whose bytes gave `outline`."""
+        return cls(file.where, Outline.of(outline, file) if outline else None, problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,7 @@ class Chosen:
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """The data that all entries share. `dictionary`: lines `word` or `word frequency`, without comments; `logs`:
-    knowledge about logs in general; `site`: texts about the site; `problems`: harmless problems of the shared
-    files."""
+    general knowledge about logs; `site`: texts about the site; `problems`: harmless problems in the shared files."""
 
     taxonomy: Taxonomy
     glossary: tuple[GlossaryGroup, ...]
@@ -78,42 +77,41 @@ class Vocabulary:
 
 
 def entry_id_of(where: str) -> str:
-    """Return the id in the path of an edition, whether or not it is well-formed."""
+    """Return the id in the path of an edition, even if it is malformed."""
     return where.partition("/")[2].removesuffix(".md")
 
 
 def find_collisions(ids: Iterable[str]) -> dict[str, str]:
-    """Map each id that differs from another one by case only to that other one. Malformed ids do not take part: they
-    are refused anyway."""
+    """Map each id that differs from another only in case to the other. Malformed ids, refused anyway, are left out."""
     spellings: dict[str, set[str]] = defaultdict(set)
     for entry_id in ids:
         if ENTRY_ID.fullmatch(entry_id):
             spellings[entry_id.casefold()].add(entry_id)
-    return {one: min(same - {one}) for same in spellings.values() if len(same) > 1 for one in same}
+    return {each: min(ids - {each}) for ids in spellings.values() if len(ids) > 1 for each in ids}
 
 
 def choose_editions(
     directories: Iterable[Sequence[ReadFile]], taxonomy: Taxonomy, colliding: Mapping[str, str]
 ) -> Chosen:
-    """Choose the editions of one id from `directories`: a later one replaces all editions of an earlier one if one of
-    its files can be served. Problems of replaced files are dropped."""
+    """Choose the editions of an id from the files in each directory. If a file of a later directory can be served, all
+    editions of earlier ones are replaced, and their problems dropped."""
     editions: dict[Language, Outline] = {}
     problems: list[Problem] = []
     for files in directories:
-        here: dict[Language, Outline] = {}
-        found: list[Problem] = []
+        own_editions: dict[Language, Outline] = {}
+        own_problems: list[Problem] = []
         for file in files:
-            misfit = _find_misfit(file, taxonomy, colliding)
-            found += [misfit] if misfit else file.problems
-            if file.outline and not misfit:
-                here[file.outline.lang] = file.outline
-        if here:
-            editions, problems = here, []
-        problems += found
+            misplaced = _find_misplaced(file, taxonomy, colliding)
+            own_problems += [misplaced] if misplaced else file.problems
+            if file.outline and not misplaced:
+                own_editions[file.outline.lang] = file.outline
+        if own_editions:
+            editions, problems = own_editions, []
+        problems += own_problems
     return Chosen(dict(sorted(editions.items())), tuple(problems))
 
 
-def _find_misfit(file: ReadFile, taxonomy: Taxonomy, colliding: Mapping[str, str]) -> Problem | None:
+def _find_misplaced(file: ReadFile, taxonomy: Taxonomy, colliding: Mapping[str, str]) -> Problem | None:
     where, framework = file.where, PurePosixPath(file.where).parts[1]
     if other := colliding.get(entry_id_of(where)):
         rule, message = "case", f"differs from {other} by case only"
@@ -126,35 +124,27 @@ def _find_misfit(file: ReadFile, taxonomy: Taxonomy, colliding: Mapping[str, str
 
 
 SHORT_CHINESE = re.compile(rf"[{HAN}]{{2,4}}")
-"""Glossary words of this form are kept whole, as readers see them."""
+"""Glossary words of this form are never split, as readers see them as one word."""
 
 
 def _add_glossary_words(lines: Sequence[str], groups: Sequence[GlossaryGroup]) -> tuple[str, ...]:
-    """Return the lines of dictionary.txt, and the short Chinese words of the glossary."""
+    """Return the lines of dictionary.txt, followed by the short Chinese words of the glossary."""
     listed = {line.partition(" ")[0] for line in lines}
-    named = (word for group in groups for word in group.zh if SHORT_CHINESE.fullmatch(word))
-    return tuple(dict.fromkeys([*lines, *(word for word in named if word not in listed)]))
+    short = (word for group in groups for word in group.zh if SHORT_CHINESE.fullmatch(word))
+    return tuple(dict.fromkeys([*lines, *(word for word in short if word not in listed)]))
 
 
 def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
-    """Merge the shared files of all directories, given in order. `root` is the first directory. Raises ContentError if
-    the taxonomy is missing or a file is broken."""
-    given: dict[str, list[tuple[Path, str]]] = defaultdict(list)
+    """Merge the shared files of all directories, in order. `root` is the first directory. Raises ContentError if the
+    taxonomy is missing or a file is broken."""
+    texts: dict[str, list[tuple[Path, str]]] = defaultdict(list)
     for file in shared:
-        given[file.where].append((file.path, _decode(file)))
-    taxonomies = given[TAXONOMY]
+        texts[file.where].append((file.path, _decode(file)))
+    taxonomies = texts[TAXONOMY]
     if not taxonomies:
-        inside = root / "content"
-        told = [each.message for each in list_directory(root, frozenset()).problems if each.path == TAXONOMY]
-        if (inside / TAXONOMY).is_file():
-            told.append(f"is missing, but {inside} has one: is that meant?")
-        elif not any(root.glob("*")):
-            told.append(
-                "is missing, and the directory is empty; if no volume should be mounted here, `jieda init` makes one"
-            )
-        raise ContentError(root / TAXONOMY, 1, [*told, "is missing; `jieda init` makes one"][0])
-    groups = tuple(dict.fromkeys(group for each in given[GLOSSARY] for group in read_glossary(*each)))
-    lines = (line for each in given["dictionary.txt"] for line in read_dictionary(*each))
+        raise ContentError(root / TAXONOMY, 1, _why_missing(root))
+    groups = tuple(dict.fromkeys(group for each in texts[GLOSSARY] for group in read_glossary(*each)))
+    lines = (line for each in texts["dictionary.txt"] for line in read_dictionary(*each))
     taxonomy, site = merge_taxonomies(read_taxonomy(*each) for each in taxonomies), read_site(taxonomies)
     for message in unknown_topics(site.stages, taxonomy):
         raise ContentError(taxonomies[-1][0], 1, message)
@@ -162,24 +152,39 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         taxonomy=taxonomy,
         glossary=groups,
         dictionary=_add_glossary_words(tuple(lines), groups),
-        # Refuses broken files, so it comes before their faults are looked for.
-        logs=read_log_knowledge(tuple(given[PROGRAMS]), tuple(given[FAILURES])),
-        problems=tuple(_faults_of(given, taxonomy)),
+        # This refuses broken files, so it comes before `_find_problems`, which expects valid ones.
+        logs=read_log_knowledge(tuple(texts[PROGRAMS]), tuple(texts[FAILURES])),
+        problems=tuple(_find_problems(texts, taxonomy)),
         site=site,
     )
 
 
-def _faults_of(given: Mapping[str, list[tuple[Path, str]]], taxonomy: Taxonomy) -> Iterator[Problem]:
-    """Yield what is wrong in valid shared files."""
+def _why_missing(root: Path) -> str:
+    """Return the message for a directory without a taxonomy that can be read."""
+    for problem in list_directory(root, frozenset()).problems:
+        if problem.path == TAXONOMY:
+            return problem.message
+    if (root / "content" / TAXONOMY).is_file():
+        return f"is missing, but {root / 'content'} has one: is that meant?"
+    if any(root.glob("*")):
+        return "is missing; `jieda init` makes one"
+    return (
+        "is missing, and the directory is empty; if no volume should be mounted here, `jieda init` makes one"
+    )
+
+
+def _find_problems(texts: Mapping[str, list[tuple[Path, str]]], taxonomy: Taxonomy) -> Iterator[Problem]:
+    """Yield the problems of valid shared files."""
     finders: tuple[tuple[str, str, Callable[[Path, str], Iterable[tuple[int, str]]]], ...] = (
         (GLOSSARY, "repeated-word", repeated_words),
-        (TAXONOMY, "contrast", pale_colors),
-        (PROGRAMS, "unknown-tag", partial(lone_programs, taxonomy)),
-        (FAILURES, "example", idle_examples),
+        (TAXONOMY, "contrast", low_contrast_colors),
+        (PROGRAMS, "unknown-tag", partial(unknown_frameworks, taxonomy)),
+        (FAILURES, "example", unmatched_examples),
     )
     for name, rule, find in finders:
-        for line, message in (found for each in given[name] for found in find(*each)):
-            yield Problem(name, line, rule, message, served=True)
+        for path, text in texts[name]:
+            for line, message in find(path, text):
+                yield Problem(name, line, rule, message, served=True)
 
 
 def _decode(file: SourceFile) -> str:
@@ -189,14 +194,14 @@ def _decode(file: SourceFile) -> str:
         raise ContentError(file.path, error.line, error.message) from error
 
 
-def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return problems without duplicates, sorted by file and line."""
     return tuple(sorted(set(problems), key=lambda each: (each.path, each.line, each.rule, each.message)))
 
 
 def load_taxonomies(directories: Sequence[Path]) -> Vocabulary:
-    """Load the taxonomies of all directories, with the texts about the site, and no other shared file. Raises
-    ContentError if a taxonomy is missing or broken."""
+    """Load only the taxonomies of all directories, with the texts about the site. Raises ContentError if a taxonomy is
+    missing or broken."""
     listings = [list_directory(directory, frozenset()) for directory in directories]
-    found = [read_file(file) for listing in listings for file in listing.shared if file.where == TAXONOMY]
-    return make_vocabulary(listings[0].root, found)
+    files = [read_file(file) for listing in listings for file in listing.shared if file.where == TAXONOMY]
+    return make_vocabulary(listings[0].root, files)

@@ -18,12 +18,12 @@ from jieda.han import HAN
 log = logging.getLogger(__name__)
 
 MOST_CHANGES = 5
-"""Maximum of changes kept per file, the latest ones."""
+"""Maximum number of changes kept per file: the latest ones."""
 MOST_LINES = 40
-"""Maximum of changed lines kept per change."""
+"""Maximum number of changed lines kept per change."""
 _RENAMED = re.compile(r"^rename from (?P<old>.*)\nrename to (?P<new>.*)$", re.MULTILINE)
 _BOOKKEEPING = ("updated:", "synced_with:")
-"""Front matter lines that change with every edit, and are left out."""
+"""Front matter lines that change with every edit and are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +51,26 @@ Histories = dict[Path, tuple[Change, ...]]
 
 def histories(directory: Path, commit: str) -> Histories:
     """Return the changes of the files below a directory, up to a commit. Raises GitError."""
-    found: dict[Path, list[Change]] = {}
-    names: dict[str, str] = {}
-    """Today's name of a file, by what it was called before the commits read so far."""
+    by_file: dict[Path, list[Change]] = {}
+    current_names: dict[str, str] = {}
+    """Current names of files by their names before the commits read so far."""
     for block in word_changes(directory, commit).split("\0")[1:]:
         head, *files = block.split("\ndiff --git ")
         name, day, subject = head.split("\n", 1)[0].split(" ", 2)
-        before = {}
+        renames = {}
         for file in files:
-            about, _, diff = file.partition("\n+++ b/")
+            header, _, diff = file.partition("\n+++ b/")
             where, *lines = diff.split("\n")
-            if renamed := _RENAMED.search(about):
-                before[renamed["old"]] = names.get(renamed["new"], renamed["new"])
+            if renamed := _RENAMED.search(header):
+                renames[renamed["old"]] = current_names.get(renamed["new"], renamed["new"])
             where = where.removesuffix("\t")
-            known = found.setdefault(directory / names.get(where, where), [])
+            changes = by_file.setdefault(directory / current_names.get(where, where), [])
             changed = [line for line in _changed_lines(lines) if not _is_bookkeeping(line)]
-            if changed and len(known) < MOST_CHANGES:
+            if changed and len(changes) < MOST_CHANGES:
                 kept = tuple(changed[:MOST_LINES])
-                known.append(Change(date.fromisoformat(day), name, subject, kept, len(changed) - len(kept)))
-        names |= before
-    return {path: tuple(changes) for path, changes in found.items() if changes}
+                changes.append(Change(date.fromisoformat(day), name, subject, kept, len(changed) - len(kept)))
+        current_names |= renames
+    return {path: tuple(changes) for path, changes in by_file.items() if changes}
 
 
 def _changed_lines(porcelain: list[str]) -> Iterator[tuple[WordPiece, ...]]:
@@ -90,8 +90,8 @@ def _is_bookkeeping(line: tuple[WordPiece, ...]) -> bool:
 
 
 def commit_of(directory: Path) -> str | None:
-    """Return the commit that is checked out in a directory; None without one or without git. Where there is a
-    repository that git does not open, such as that of another user, the log says so once."""
+    """Return the commit that is checked out in a directory; None if there is none, or no git. If git refuses to open
+    the repository, for example because another user owns it, a warning is logged once."""
     try:
         repository = Repository.around(directory)
     except GitError as error:
@@ -109,7 +109,7 @@ def _warn_once(text: str) -> None:
 
 
 MOST_COMPARED = 4000
-"""Maximum of lines, or of words in a block of them, that are compared: the cost is quadratic."""
+"""Maximum number of lines, or of words in a block of lines, that are compared: the cost is quadratic."""
 _WORD = re.compile(rf"[{HAN}]|[^\W_]+|\s+|.")
 
 
@@ -124,7 +124,7 @@ def blocks_between(before: str, after: str) -> tuple[tuple[WordPiece, ...], ...]
 
 
 def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    """Return what `SequenceMatcher` does, or whether all is equal or replaced where there is too much to compare."""
+    """Return the opcodes of `SequenceMatcher`; if there is too much to compare, one that covers everything."""
     if len(old) + len(new) > MOST_COMPARED:
         return [("equal" if old == new else "replace", 0, len(old), 0, len(new))]
     return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()

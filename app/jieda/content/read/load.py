@@ -1,6 +1,6 @@
-"""Loads content directories into a Library, all at once and in memory: for commands, measurements and tests.
+"""Loads content directories into a Library all at once, in memory, for commands, benchmarks and tests.
 
-A server opens a generation instead (`jieda.snapshot`), which is built from the same parts.
+A server instead opens a generation (`jieda.snapshot`), which is built from the same parts.
 """
 
 import copy
@@ -25,7 +25,7 @@ from jieda.content.read.directory import (
     sort_files,
     unreadable,
 )
-from jieda.content.read.gather import GLOSSARY, ReadFile, Vocabulary, entry_id_of, in_order, make_vocabulary
+from jieda.content.read.gather import GLOSSARY, ReadFile, entry_id_of, make_vocabulary, sort_problems
 from jieda.content.read.parse import parse_file
 from jieda.content.read.state import Prepared, advance
 from jieda.entry import Entry, Language, Problem, Sample
@@ -33,8 +33,8 @@ from jieda.progress import with_progress
 
 
 class Loaded:
-    """All files of some content directories, read and parsed. An entry of a later directory replaces all editions of
-    that id if one of its files can be served. Editions in other languages than `languages` are ignored.
+    """All files of the content directories, read and parsed. An entry in a later directory replaces all editions of
+    that id if one of its files can be served. Editions in languages other than `languages` are ignored.
 
     Raises ContentError if a taxonomy, glossary or dictionary is broken.
     """
@@ -46,14 +46,14 @@ class Loaded:
         self._sources: dict[Path, SourceFile] = {}
         self._unreadable: list[Problem] = []
         listings = [list_directory(directory, languages) for directory in directories]
-        read = tuple(listing.read(self._read) for listing in listings)
-        problems = (*(problem for each in listings for problem in each.problems), *self._unreadable)
-        shared = [self._sources[file.path] for each in read for file in each.shared]
-        self.vocabulary: Vocabulary = make_vocabulary(listings[0].root, shared)
+        files = tuple(listing.read(self._read) for listing in listings)
+        problems = (*(problem for listing in listings for problem in listing.problems), *self._unreadable)
+        shared = [self._sources[file.path] for each in files for file in each.shared]
+        self.vocabulary = make_vocabulary(listings[0].root, shared)
         self.glossaries: tuple[str, ...] = tuple(
             file.content.decode() for file in shared if file.where == GLOSSARY
         )
-        self.state = advance(None, Reading(read, problems, frozenset()), self.vocabulary, self._parse_files)
+        self.state = advance(None, Reading(files, problems, frozenset()), self.vocabulary, self._parse_files)
         self.log_texts = self._read_logs()
 
     @property
@@ -62,7 +62,7 @@ class Loaded:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems of single files, without those that `jieda.content.check` finds."""
+        """Problems of single files, except those that `jieda.content.check` finds."""
         return self.state.file_problems
 
     @property
@@ -75,7 +75,7 @@ class Loaded:
         )
 
     def body(self, file: Outline) -> str:
-        """Return the Markdown of an edition below its front matter."""
+        """Return the Markdown below the front matter of an edition."""
         parsed, _ = parse_file(self._sources[file.path])
         return parsed.body.markdown if parsed else ""
 
@@ -84,12 +84,12 @@ class Loaded:
         samples = {**corpus.samples, "": corpus.background}
         summaries = {entry_id: each.summary for entry_id, each in entries.items()}
         return Library(
-            ask=in_memory(summaries.values(), corpus.taxonomy),
+            fetch_rows=in_memory(summaries.values(), corpus.taxonomy),
             summary=summaries.__getitem__,
             read_entry=lambda entry_id: self._make_entry(entries[entry_id]),
             vocabulary=self.vocabulary,
-            problems=in_order(self.problems),
-            formerly=self.state.claims,
+            problems=sort_problems(self.problems),
+            current_ids=self.state.claims,
             images={where: image.path for where, image in corpus.images.items()},
             sampled=frozenset(corpus.samples) & entries.keys(),
             read_samples=lambda entry_id: tuple(
@@ -100,32 +100,32 @@ class Loaded:
         )
 
     def with_entry(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> Self:
-        """Return a copy with `sources` in place of an entry's editions, and with additional `samples` of it."""
-        other = copy.copy(self)
-        other._replace_entry(entry_id, sources, samples)  # noqa: SLF001 - a copy of its own, which nobody else has seen
-        return other
+        """Return a copy in which `sources` replace an entry's editions, and which has additional `samples` of it."""
+        changed = copy.copy(self)
+        changed._replace_entry(entry_id, sources, samples)  # noqa: SLF001 - the copy is this method's own
+        return changed
 
     def _replace_entry(
         self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]
     ) -> None:
         self._sources = self._sources | {source.path: source for source in (*sources, *samples)}
-        places = {source.where for source in (*sources, *samples)}
+        replaced = {source.where for source in (*sources, *samples)}
         reading = self.state.reading
         directories = []
         for each in reading.directories:
             others = (file for file in each.editions if entry_id_of(file.where) != entry_id)
             directories.append(replace(each, editions=tuple(others)))
-        # In the directory of the existing samples: those of a later directory would replace them.
-        held = {log.path for log in self.corpus.samples.get(entry_id, ())}
-        beside = (n for n, each in enumerate(directories) if any(file.path in held for file in each.samples))
-        home = next(beside, -1)
+        # New samples go where the existing ones are: in a later directory, they would replace them.
+        existing = {log.path for log in self.corpus.samples.get(entry_id, ())}
+        homes = (n for n, each in enumerate(directories) if any(log.path in existing for log in each.samples))
+        home = next(homes, -1)
         directories[home] = replace(
             directories[home], samples=sort_files((*directories[home].samples, *map(_unsaved_file, samples)))
         )
         directories[-1] = replace(
             directories[-1], editions=sort_files((*directories[-1].editions, *map(_unsaved_file, sources)))
         )
-        problems = tuple(problem for problem in reading.problems if problem.path not in places)
+        problems = tuple(problem for problem in reading.problems if problem.path not in replaced)
         changed = Reading(tuple(directories), problems, reading.folders)
         self.state = advance(self.state, changed, self.vocabulary, self._parse_files)
         self.log_texts = self._read_logs()
@@ -139,11 +139,11 @@ class Loaded:
         return KnownFile(file, content_hash(source.content), note_of(source))
 
     def _parse_files(self, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
-        found, wanted = {}, tuple(files)
-        for file in with_progress(wanted, len(wanted), "files read"):
+        results, files = {}, tuple(files)
+        for file in with_progress(files, len(files), "files read"):
             parsed, problems = parse_file(self._sources[file.path])
-            found[file] = ReadFile.of(file, parsed.outline if parsed else None, problems)
-        return found
+            results[file] = ReadFile.of(file, parsed.outline if parsed else None, problems)
+        return results
 
     def _read_logs(self) -> dict[str, str]:
         """Return the texts of all samples and background logs, by the hash of their content."""
@@ -155,24 +155,24 @@ class Loaded:
         for lang, file in self.corpus.published[prepared.summary.id].items():
             parsed, _ = parse_file(self._sources[file.path])
             if parsed:
-                kept = dict(prepared.decisions[lang])
-                editions[lang] = parsed.edition(kept.__getitem__, file.path, file.updated)
+                decisions = dict(prepared.decisions[lang])
+                editions[lang] = parsed.edition(decisions.__getitem__, file.path, file.updated)
         return prepared.summary.entry(editions)
 
     def _digest(self) -> str:
-        """Return a digest of every file, and of which editions are stale, which may depend on file times."""
-        total = hashlib.sha256(",".join(sorted(self._languages)).encode())
+        """Return a digest of all files, and of which editions are stale, since that may depend on file times."""
+        digest = hashlib.sha256(",".join(sorted(self._languages)).encode())
         for number, each in enumerate(self.state.reading.directories):
             for file in each.files:
-                total.update(f"\n{number} {file.where} {file.content}".encode())
+                digest.update(f"\n{number} {file.where} {file.content}".encode())
         for entry_id, prepared in self.state.entries.items():
             if stale := prepared.summary.stale:
-                total.update(f"\n{entry_id} {','.join(sorted(stale))}".encode())
-        return total.hexdigest()
+                digest.update(f"\n{entry_id} {','.join(sorted(stale))}".encode())
+        return digest.hexdigest()
 
 
 def _unsaved_file(source: SourceFile) -> KnownFile:
-    """Return the file for content that may differ from what is on disk."""
+    """Return a file whose content may differ from what is on disk."""
     root = str(source.path)[: -len(source.where) - 1]
     stamp = len(source.content), int(source.modified * 1e9)
     found = FoundFile(root, source.where, str(source.path), *stamp)

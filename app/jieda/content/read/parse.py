@@ -1,8 +1,8 @@
-"""Parses an edition's file, and checks whether its fix makes sense alone, as diagnosis, the API and agents show it.
+"""Parses an edition's file, and checks that its fix makes sense by itself, as diagnosis, the API and agents show it.
 
-A program can detect words that point to another part of the page, a section that is only a link, and a mention of a
-line of code in a fix that names no file. Whether the fix names the right file, parameter and value, and the condition
-under which it applies, only a reader can judge.
+A program can detect words that point to another part of the page, a fix that is only a link, and a mention of a line of
+code without a file. Only a reader can judge whether the fix names the right file, parameter and value, and the
+condition under which it applies.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from typing import Self
 
 from jieda.content.markdown.body import Body, parse_body, render_body
 from jieda.content.markdown.html_writer import Keep
-from jieda.content.read.corpus import LEFT_TO_WRITE, FileOutline
+from jieda.content.read.corpus import PLACEHOLDER, FileOutline
 from jieda.content.read.directory import MAX_FILE_BYTES, SourceFile
 from jieda.content.read.forms import ENTRY_ID, MAX_FRONT_MATTER_BYTES, read_front_matter
 from jieda.content.read.yaml_reader import Fields, YamlError, read_fields
@@ -29,33 +29,33 @@ LINK = re.compile(r"!?\[[^\[\]]*\]\([^()]*\)")
 LINK_TARGET = re.compile(r"\]\([^()]*\)")
 LETTER = re.compile(r"[^\W\d_]")
 
-ELSEWHERE = re.compile(
-    # "above 0.5" and "below the limit" compare; "see above", "the table above." and "(below)" point.
+POINTER = re.compile(
+    # "above 0.5" and "below the limit" compare; "see above", "the table above." and "(below)" point elsewhere.
     r"\b(?:see|as|shown|described|listed|mentioned|explained|given) (?:above|below)\b"
     r"|\b(?:above|below)(?=\s*(?:[.,;:)]|$))|\bthe (?:above|below|previous|preceding|former) \w+"
     r"|上面|上文|上述|(?<!上)下文|见上|见下|如上|前文|(?<!最)前面(?:的|提到|说过|说的)",
     re.IGNORECASE,
 )
-A_LINE = re.compile(r"\b(?:the|this|that) line\b(?! of (?:output|the log))|[这那该]一?行", re.IGNORECASE)
-FILE = re.compile(r"[\w-]\.[a-z]\w{0,5}\b|/|\b(?:file|script|yaml|json)\b|文件|脚本", re.IGNORECASE)
+LINE_PHRASE = re.compile(r"\b(?:the|this|that) line\b(?! of (?:output|the log))|[这那该]一?行", re.IGNORECASE)
+FILE_PHRASE = re.compile(r"[\w-]\.[a-z]\w{0,5}\b|/|\b(?:file|script|yaml|json)\b|文件|脚本", re.IGNORECASE)
 
 CODE = re.compile(r"`[^`]*`")
 OPTION = re.compile(r"--\w|\w_\w|\w[=:]")
-"""A flag, a name of several words, or a value in code."""
+"""A flag, a name with an underscore, or a key with a value; in code."""
 _HAN = re.compile(f"[{HAN}]")
 LIST_MARK = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 HAN_PER_WORD = 2
-"""A Chinese word has about two characters."""
+"""Average length of a Chinese word, in characters."""
 
 ONLY_SKELETON = "has only the skeleton's text: write it, or keep the file a draft (`draft: true`)"
 
 FEWEST_LETTERS = 8
-"""Minimum of letters outside links: with fewer, the fix is only a link."""
+"""Minimum number of letters outside links; with fewer, the fix is only a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the fix outside code blocks: number in the file, text as written, and `prose` without code spans."""
+    """A line of the fix outside code blocks: its number in the file, its text, and its `prose`, without code spans."""
 
     number: int
     text: str
@@ -64,56 +64,56 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """The non-blank lines of a file's section `fix`, and whether it has a code block."""
+    """The non-blank lines of the section `fix`, and whether it has a code block."""
 
     lines: tuple[_Line, ...] = ()
     has_code: bool = False
 
     @classmethod
     def of(cls, raw: str, body: Body) -> Self:
-        """Return the fix of a whole file, whose `body` gives the start of its sections and its code blocks."""
+        """Return the fix of a file, given its text and parsed body."""
         sections = [placed for placed in body.headings if placed.section]
         starts = [placed.line for placed in sections if placed.heading.anchor == "fix"]
         if not starts:
             return cls()
-        written, code = raw.split("\n"), body.code_lines
-        end = min((placed.line - 1 for placed in sections if placed.line > starts[0]), default=len(written))
+        raw_lines, code = raw.split("\n"), body.code_lines
+        end = min((placed.line - 1 for placed in sections if placed.line > starts[0]), default=len(raw_lines))
         lines = (
             _Line(number, text, CODE_SPAN.sub("", text))
-            for number, text in enumerate(written[starts[0] : end], starts[0] + 1)
+            for number, text in enumerate(raw_lines[starts[0] : end], starts[0] + 1)
             if number not in code and text.strip()
         )
         return cls(tuple(lines), not code.isdisjoint(range(starts[0] + 1, end + 1)))
 
     def outside_references(self) -> Iterator[tuple[int, str]]:
-        """Yield line and message for each place where the fix relies on the rest of its page or on another page."""
-        names_file = any(FILE.search(line.text) for line in self.lines)
+        """Yield line and message for each place where the fix relies on the rest of its page, or on another page."""
+        names_file = any(FILE_PHRASE.search(line.text) for line in self.lines)
         if self.lines and not self.has_code and _is_only_a_link(self.lines):
             yield self.lines[0].number, "the fix is only a link: say here what to do"
         for line in self.lines:
-            if pointer := ELSEWHERE.search(line.prose):
-                said = pointer[0].strip()
-                yield line.number, f"the fix says {said!r}, and is shown without the rest of the page"
-            if not names_file and (spoken := A_LINE.search(line.prose)):
-                yield line.number, f"the fix says {spoken[0]!r} and names no file"
+            if pointer := POINTER.search(line.prose):
+                words = pointer[0].strip()
+                yield line.number, f"the fix says {words!r}, and is shown without the rest of the page"
+            if not names_file and (mention := LINE_PHRASE.search(line.prose)):
+                yield line.number, f"the fix says {mention[0]!r} and names no file"
 
     @property
     def words(self) -> int:
-        """Number of words outside code blocks and tables; a code span is one word, and so are two Han characters."""
+        """Number of words outside code blocks and tables. A code span counts as one word, as do two Han characters."""
         prose = (
             LIST_MARK.sub("", line.text, count=1)
             for line in self.lines
             if not line.text.lstrip().startswith("|")
         )
         text = LINK_TARGET.sub("]", CODE_SPAN.sub(" code ", "\n".join(prose)))
-        others = [word for word in _HAN.sub(" ", text).split() if re.search(r"\w", word)]
-        return len(others) + -(-count_han(text) // HAN_PER_WORD)
+        non_han = [word for word in _HAN.sub(" ", text).split() if re.search(r"\w", word)]
+        return len(non_han) + -(-count_han(text) // HAN_PER_WORD)
 
     def names_no_option(self, framework: str) -> bool:
-        """Whether the fix is not empty and names neither its framework nor anything that looks like an option."""
+        """Whether the fix has text, but no code block, nor its framework, nor anything that looks like an option."""
         text = "\n".join(line.text for line in self.lines)
-        named = self.has_code or framework.casefold() in text.casefold()
-        return bool(self.lines) and not (named or any(map(OPTION.search, CODE.findall(text))))
+        is_specific = self.has_code or framework.casefold() in text.casefold()
+        return bool(self.lines) and not (is_specific or any(map(OPTION.search, CODE.findall(text))))
 
 
 def _is_only_a_link(lines: Sequence[_Line]) -> bool:
@@ -122,7 +122,7 @@ def _is_only_a_link(lines: Sequence[_Line]) -> bool:
 
 
 MAX_BRACKETS = 5000
-"""Each bracket that opens no link costs markdown-it a tenth of a millisecond; nothing else costs that much."""
+"""Each bracket that opens no link takes markdown-it a tenth of a millisecond; nothing else takes that long."""
 
 _DRAFT = re.compile(rb"^draft:[ \t]*['\"]?(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
@@ -130,14 +130,14 @@ _BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """The parsed content of one edition's file, text included."""
+    """The parsed content of an edition's file, text included."""
 
     outline: FileOutline
     raw: str
     body: Body
 
     def edition(self, keep: Keep, path: Path, updated: date) -> Edition:
-        """Return the edition, with links as `keep` decides. `updated` is that of `Outline`."""
+        """Return the edition, with the links that `keep` returns. `updated` is that of the `Outline`."""
         rendered = render_body(self.body, keep)
         front = self.outline.front
         return Edition(
@@ -161,7 +161,7 @@ class ParsedFile:
 
 
 class UnservableError(ValueError):
-    """The file cannot be served at all. `line` is the line of the error."""
+    """Raised if a file cannot be served at all. `line` is the line of the error."""
 
     def __init__(self, line: int, rule: str, message: str) -> None:
         super().__init__(message)
@@ -171,7 +171,7 @@ class UnservableError(ValueError):
 
 
 def parse_file(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
-    """Return the parsed file, or None if it cannot be served; and all its problems."""
+    """Return the parsed file, or None if it cannot be served, and all its problems."""
     try:
         return _parse(file)
     except UnservableError as error:
@@ -190,10 +190,10 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
     if fatal:
         return None, problems
     _refuse_body(body_text, body_line)
-    unfinished = tuple(line for line, text in enumerate(raw.split("\n"), 1) if LEFT_TO_WRITE.search(text))
+    unfinished = tuple(line for line, text in enumerate(raw.split("\n"), 1) if PLACEHOLDER.search(text))
     if not front.draft and _is_only_skeleton(front.title, body_text):
-        left = (Problem(file.where, line, "unfinished", ONLY_SKELETON, served=False) for line in unfinished)
-        return None, (*problems, *left)
+        todo = (Problem(file.where, line, "unfinished", ONLY_SKELETON, served=False) for line in unfinished)
+        return None, (*problems, *todo)
     framework = entry_id.partition("/")[0]
     body = parse_body(body_text, lang, framework, body_line)
     fix = Fix.of(raw, body)
@@ -220,7 +220,7 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
 
 
 def _refuse_body(body: str, line: int) -> None:
-    """Raise UnservableError for a body that is empty or would take too long to parse."""
+    """Raise UnservableError if the body is empty or would take too long to parse."""
     if not body.strip():
         raise UnservableError(line, "body", "the body is empty")
     if body.count("[") > MAX_BRACKETS:
@@ -228,13 +228,13 @@ def _refuse_body(body: str, line: int) -> None:
 
 
 def _is_only_skeleton(title: str, body: str) -> bool:
-    """Whether an edition's title or whole body is still that of the skeleton."""
-    said = [line for line in body.splitlines() if line.strip() and not line.startswith("#")]
-    return bool(LEFT_TO_WRITE.match(title) or (said and all(map(LEFT_TO_WRITE.search, said))))
+    """Whether an edition still has the title or the whole body of the skeleton."""
+    lines = [line for line in body.splitlines() if line.strip() and not line.startswith("#")]
+    return bool(PLACEHOLDER.match(title) or (lines and all(map(PLACEHOLDER.search, lines))))
 
 
 def read_place(where: str) -> tuple[Language, str]:
-    """Return language and entry id of `<lang>/<framework>/<slug>.md`. Raises UnservableError for a bad slug."""
+    """Return the language and entry id of `<lang>/<framework>/<slug>.md`. Raises UnservableError for a bad slug."""
     lang, framework, name = PurePosixPath(where).parts
     entry_id = f"{framework}/{name.removesuffix('.md')}"
     if not ENTRY_ID.fullmatch(entry_id):
@@ -244,7 +244,7 @@ def read_place(where: str) -> tuple[Language, str]:
 
 
 def decode(content: bytes, limit: int = MAX_FILE_BYTES) -> str:
-    """Decode UTF-8, with line ends LF and without a byte order mark. Raises UnservableError."""
+    """Decode UTF-8, dropping a byte order mark and converting line ends to LF. Raises UnservableError."""
     if len(content) > limit:
         raise UnservableError(1, "size", f"has {len(content)} bytes, more than {limit}")
     for mark, encoding in _BYTE_ORDER_MARKS:
@@ -264,7 +264,7 @@ def decode(content: bytes, limit: int = MAX_FILE_BYTES) -> str:
 
 
 def _split_front_matter(raw: str) -> tuple[Fields, str, int]:
-    """Return front matter, body, and the line that the body starts on."""
+    """Return the front matter, the body, and the line that the body starts on."""
     match = re.match(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", raw, re.DOTALL | re.MULTILINE)
     if not match:
         raise UnservableError(1, "front-matter", "must start with front matter between two lines of `---`")
@@ -279,15 +279,15 @@ def _split_front_matter(raw: str) -> tuple[Fields, str, int]:
 
 
 def _is_draft(content: bytes) -> bool:
-    """Whether a possibly broken file is meant to be a draft, as far as its front matter can be read."""
+    """Whether a possibly broken file says that it is a draft, as far as its front matter can be read."""
     start = content[: 2 * MAX_FRONT_MATTER_BYTES].replace(b"\r", b"\n").replace(b"\0", b"")
-    front = re.split(
+    parts = re.split(
         rb"^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?---[ \t]*$", start, maxsplit=2, flags=re.MULTILINE
     )
-    return _DRAFT.search(front[min(1, len(front) - 1)]) is not None
+    return _DRAFT.search(parts[min(1, len(parts) - 1)]) is not None
 
 
 def edition_digest(title: str, body: str) -> str:
-    """Return the first 12 hex digits of SHA-256 over title and body: NFC, LF, no blank lines around the body."""
+    """Return the first 12 hex digits of the SHA-256 of title and body, in NFC, with LF, without blank lines around."""
     text = unicodedata.normalize("NFC", f"{title}\n{body.strip(chr(10))}")
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,8 +1,8 @@
-"""Readers of the files that all entries share: taxonomy with the site's texts, glossary and dictionary; programs.yaml
-and failures.yaml, the content's knowledge about logs, which extends the built-in files.
+"""Reads the files that all entries share: the taxonomy with the site's texts, glossary and dictionary; and the
+content's knowledge about logs, programs.yaml and failures.yaml, which extend the built-in files.
 
-They are strict: the first error raises ContentError with its line. The files of several content directories are
-merged; a later one replaces what has the same id or name, and removes from the knowledge what it names under `without`.
+Reading is strict: the first error raises ContentError with its line. Files of several content directories are merged: a
+later one replaces items of the same id or name, and removes knowledge that it names under `without`.
 """
 
 import re
@@ -24,7 +24,7 @@ from jieda.content.read.forms import (
     mapping_of,
     matching,
     one_of,
-    parsed,
+    parsable,
     record,
     refuse,
     stripped,
@@ -56,7 +56,7 @@ TagLists = Mapping[str, Mapping[str, Tag]]
 SITE = "site"
 
 BUILT_IN = Path(__file__).parents[2] / "knowledge"
-"""Built-in data that every content directory extends: the kinds, and knowledge about logs of any field."""
+"""Built-in data that all content extends: the kinds, and knowledge about logs in any field."""
 
 Parsed = TypeVar("Parsed", Fields, Items)
 
@@ -73,7 +73,7 @@ _LISTS = {
     "topics": mapping_of(_id, _tags),
     "error_types": mapping_of(_id, _tags),
 }
-"""Forms of the lists of tags, in the order of the fields of Taxonomy."""
+"""Forms of the lists of tags, in the order of Taxonomy's fields."""
 
 
 def _ignored(_node: Node, _report: Report) -> None:
@@ -126,7 +126,7 @@ def read_dictionary(path: Path, text: str) -> tuple[str, ...]:
 
 
 def read_site(files: Iterable[tuple[Path, str]]) -> SiteTexts:
-    """Read the site's texts from files (path and text); a later one replaces single texts. Raises ContentError."""
+    """Read the site's texts from files (path and text). A later one replaces single texts. Raises ContentError."""
     forms = {SITE: record(_SITE), **dict.fromkeys(_LISTS, _ignored)}
     merged: dict[str, Any] = {}
     for path, content in files:
@@ -138,11 +138,11 @@ _PLACEHOLDER = re.compile(r"\{(\w*)\}|[{}]")
 
 
 def _lead(node: Node, report: Report) -> str:
-    """Return a text with no other placeholders than `{count}` and `{frameworks}`."""
+    """Return a text whose only placeholders are `{count}` and `{frameworks}`."""
     text: str = stripped(node, report)
-    for found in _PLACEHOLDER.finditer(text):
-        if found[1] not in {"count", "frameworks"}:
-            raise YamlError(node.line, f"{found[0]} is not one of {{count}}, {{frameworks}}")
+    for match in _PLACEHOLDER.finditer(text):
+        if match[1] not in {"count", "frameworks"}:
+            raise YamlError(node.line, f"{match[0]} is not one of {{count}}, {{frameworks}}")
     return text
 
 
@@ -151,7 +151,7 @@ _image = matching(
 )
 _color = matching(COLOR, "a colour such as '#0b6b52', in quotes")
 _link = {"name": _texts, "url": _address}
-_stage = {"name": _texts, "topics": all_of(word, fewest=1)}
+_stage = {"name": _texts, "topics": all_of(word, minimum=1)}
 _SITE: Mapping[str, Form] = {
     "name": _texts,
     "tagline": _texts,
@@ -178,27 +178,27 @@ def unknown_topics(stages: Iterable[Stage], taxonomy: Taxonomy) -> Iterator[str]
             yield f"`stages`: {topic!r} is not a topic; the topics are {', '.join(taxonomy.topic)}"
 
 
-def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Yield line and message for each accent colour of a file with too little contrast to its theme's background."""
+def low_contrast_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and message for each accent color with too little contrast to the background of its theme."""
     block = read_shared_file(path, text, read_fields, lambda fields, _: fields.values.get(SITE))
-    for key, grounds in (("accent", LIGHT_GROUNDS), ("accent_dark", DARK_GROUNDS)):
+    for key, backgrounds in (("accent", LIGHT_GROUNDS), ("accent_dark", DARK_GROUNDS)):
         if isinstance(block, Fields) and key in block.values:
-            lowest = lowest_contrast(_color(block.values[key], refuse), grounds)
-            if lowest < READABLE:
-                yield block.key_lines[key], f"`{key}` has a contrast of {lowest:.1f}, less than {READABLE}"
+            contrast = lowest_contrast(_color(block.values[key], refuse), backgrounds)
+            if contrast < READABLE:
+                yield block.key_lines[key], f"`{key}` has a contrast of {contrast:.1f}, less than {READABLE}"
 
 
 def read_shared_file(
     path: Path, text: str, parse: Callable[[str], Parsed], form: Callable[[Parsed, Report], Any]
 ) -> Any:
-    """Return the value of a file's text, which must have a form. Raises ContentError for the first error."""
+    """Return the value of a file's text, as read by a form. Raises ContentError for the first error."""
     try:
         return form(parse(text), refuse)
     except YamlError as error:
         raise ContentError(path, error.line, error.message) from error
 
 
-def lone_programs(taxonomy: Taxonomy, path: Path, text: str) -> Iterator[tuple[int, str]]:
+def unknown_frameworks(taxonomy: Taxonomy, path: Path, text: str) -> Iterator[tuple[int, str]]:
     """Yield line and message for each framework of a valid programs.yaml that the taxonomy lacks."""
     programs = read_shared_file(path, text, read_fields, lambda fields, _: fields.values.get("programs"))
     for name, node in programs.values.items() if programs else ():
@@ -206,18 +206,18 @@ def lone_programs(taxonomy: Taxonomy, path: Path, text: str) -> Iterator[tuple[i
             yield programs.key_lines[name], f"framework {name!r} is not in the taxonomy"
 
 
-def idle_examples(path: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Yield line and message for each example in a valid failures.yaml that no line of its item finds."""
+def unmatched_examples(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and message for each example in a valid failures.yaml that no line of its item matches."""
     items = read_shared_file(path, text, read_fields, lambda fields, _: fields.values)
-    for key, form in _TRIED.items():
+    for key, form in _WITH_EXAMPLES.items():
         for node in items[key].items if key in items else ():
             item = form(node, refuse)
             for example in item.examples:
-                if not any(_finds(line, example, prefix=key == "prefixes") for line in item.lines):
+                if not any(_matches(line, example, prefix=key == "prefixes") for line in item.lines):
                     yield node.line, f"`{key}`: no line of {item.name!r} finds its example {example!r}"
 
 
-def _finds(line: str, example: str, *, prefix: bool) -> bool:
+def _matches(line: str, example: str, *, prefix: bool) -> bool:
     if not prefix:
         return compile_signature_line(line).matches(example)
     return bool(re.match(expression(parts_of(line.rstrip(), _ANY_LEVEL), _ANY_LEVEL), example))
@@ -227,16 +227,16 @@ PROGRAMS, FAILURES = "programs.yaml", "failures.yaml"
 WITHOUT = "without"
 
 SharedTexts = tuple[tuple[Path, str], ...]
-"""Path and text of the files of one name, in the order of their content directories."""
+"""Paths and texts of the files of one name, in the order of the content directories."""
 
 
-@lru_cache(maxsize=4)  # each build asks for it, and an edit of an entry changes none of it
+@lru_cache(maxsize=4)  # every build needs it, and edits of entries do not change it
 def read_log_knowledge(programs: SharedTexts, failures: SharedTexts) -> LogKnowledge:
-    """Return the built-in knowledge, as changed by the files. Raises ContentError."""
-    known = _merge_files(PROGRAMS, _PROGRAMS, programs)
-    by_id = {name: _program(name, **values) for name, values in known["programs"].items()}
+    """Return the built-in knowledge with the changes that the files make. Raises ContentError."""
+    merged = _merge_files(PROGRAMS, _PROGRAMS, programs)
+    by_id = {name: _program(name, **values) for name, values in merged["programs"].items()}
     formats = Failures(**_merge_files(FAILURES, _FAILURES, failures))
-    return LogKnowledge(Programs(by_id, known["installed"], known["standard"]), formats)
+    return LogKnowledge(Programs(by_id, merged["installed"], merged["standard"]), formats)
 
 
 def _program(
@@ -251,15 +251,15 @@ def _casefolded(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _merge_files(name: str, forms: Mapping[str, Form], files: SharedTexts) -> dict[str, Any]:
-    """Return the values of the built-in file of a name and of `files` on top of it, by key."""
+    """Return the values of the built-in file of a name, with `files` merged on top of it, by key."""
     merged: dict[str, Any] = {}
     built_in = BUILT_IN / name
     for path, content in ((built_in, built_in.read_text(encoding="utf-8")), *files):
-        left_out = {key: all_of(_name_among(_by_name(merged.get(key, ())))) for key in forms}
-        above = read_shared_file(path, content, read_fields, record({**forms, WITHOUT: record(left_out)}))
-        without = above.pop(WITHOUT, {})
-        for key in above.keys() | without.keys():
-            merged[key] = _merge(merged.get(key, ()), above.get(key, ()), without.get(key, ()))
+        removable = {key: all_of(_name_among(_by_name(merged.get(key, ())))) for key in forms}
+        values = read_shared_file(path, content, read_fields, record({**forms, WITHOUT: record(removable)}))
+        without = values.pop(WITHOUT, {})
+        for key in values.keys() | without.keys():
+            merged[key] = _merge(merged.get(key, ()), values.get(key, ()), without.get(key, ()))
     return merged
 
 
@@ -277,32 +277,32 @@ def _by_name(values: Any) -> dict[str, Any]:
     return values if isinstance(values, dict) else {getattr(each, "name", each): each for each in values}
 
 
-def _merge(below: Any, above: Any, without: Container[str]) -> Any:
-    """Merge both, `below` without some names; of equal names, the one in `above` is kept. It comes first in lists."""
-    kept = {name: each for name, each in _by_name(below).items() if name not in without}
-    if isinstance(above or below, dict):
-        return kept | _by_name(above)
-    first = _by_name(above)
-    return (*first.values(), *(each for name, each in kept.items() if name not in first))
+def _merge(old: Any, new: Any, without: Container[str]) -> Any:
+    """Merge items by name: those in `without` are dropped from `old`, and `new` ones win, and come first in a list."""
+    kept = {name: item for name, item in _by_name(old).items() if name not in without}
+    added = _by_name(new)
+    if isinstance(new or old, dict):
+        return kept | added
+    return (*added.values(), *(item for name, item in kept.items() if name not in added))
 
 
 def _lines(grammar: Grammar) -> Form:
     # White space at the ends may be significant.
-    return all_of(parsed(text, lambda line: parts_of(line, grammar)), fewest=1)
+    return all_of(parsable(text, lambda line: parts_of(line, grammar)), minimum=1)
 
 
-def _named(item: Form) -> Form:
-    """Return the form of a list of items whose names differ."""
+def _uniquely_named(item: Form) -> Form:
+    """Return the form of a list of items with different names."""
 
     def read(node: Node, report: Report) -> Any:
         names: set[str] = set()
 
         def read_one(child: Node, report: Report) -> Any:
-            found = item(child, report)
-            if found.name in names:
-                raise YamlError(child.line, f"{found.name!r} appears twice in the list")
-            names.add(found.name)
-            return found
+            value = item(child, report)
+            if value.name in names:
+                raise YamlError(child.line, f"{value.name!r} appears twice in the list")
+            names.add(value.name)
+            return value
 
         return all_of(read_one)(node, report)
 
@@ -310,11 +310,11 @@ def _named(item: Form) -> Form:
 
 
 def _words_by_language(node: Node, report: Report) -> tuple[str, ...]:
-    """Return the words of a list for each language."""
+    """Return the words of all languages, which are listed by language."""
     return tuple(chain.from_iterable(mapping_of(word, _words)(node, report).values()))
 
 
-_folders = all_of(parsed(word, lambda folder: parts_of(folder_line(folder), FOLDERS)))
+_folders = all_of(parsable(word, lambda folder: parts_of(folder_line(folder), FOLDERS)))
 _program_keys = {
     "role": one_of(Role),
     "names": _words,
@@ -327,9 +327,9 @@ _PROGRAMS: Mapping[str, Form] = {
     "standard": _folders,
     "programs": mapping_of(word, record(_program_keys, "role")),
 }
-_examples = all_of(text, fewest=1)
+_examples = all_of(text, minimum=1)
 _prefix = {"name": text, "source": switch, "lines": _lines(PREFIXES), "examples": _examples}
-_signature_lines = all_of(parsed(text, compile_signature_line), fewest=1)
+_signature_lines = all_of(parsable(text, compile_signature_line), minimum=1)
 _family = {
     "name": text,
     "meaning": text,
@@ -344,15 +344,15 @@ _report = {
     "advice": _texts,
     "examples": _examples,
 }
-_TRIED: Mapping[str, Form] = {
+_WITH_EXAMPLES: Mapping[str, Form] = {
     "prefixes": record(_prefix, "name", "lines", "examples", make=Prefix),
     "reports": record(_report, "name", "lines", "advice", "examples", make=FailureReport),
     "families": record(_family, "name", "lines", "examples", make=Family),
 }
-"""Forms of what has examples."""
+"""Forms of items with examples."""
 _ANY_LEVEL = replace(PREFIXES, closed={**PREFIXES.closed, "level": r"\w+"})
 _FAILURES: Mapping[str, Form] = {
-    **{name: _named(form) for name, form in _TRIED.items()},
+    **{name: _uniquely_named(form) for name, form in _WITH_EXAMPLES.items()},
     "levels": _words,
     "error_levels": _lines(PREFIXES),
     "repeats": _lines(REPEATS),

@@ -1,7 +1,7 @@
-"""The state of all content, carried from one build to the next: only what a change can affect is computed again.
+"""The state of all content, carried from one build to the next so that only what a change can affect is recomputed.
 
-`advance` without a previous state computes everything. With one, it returns exactly the same value for less work,
-because each part is a pure function of its inputs, and is computed again when any of them changed.
+Without a previous state, `advance` computes everything. With one, it returns the same value for less work: each part is
+a pure function of its inputs, and is recomputed when one of them has changed.
 """
 
 from collections import defaultdict
@@ -39,11 +39,11 @@ from jieda.taxonomy import Taxonomy
 Value = TypeVar("Value")
 
 Decisions = tuple[tuple[Link, Link | None], ...]
-"""For every link to an entry, an anchor or an image, the link to write instead; None for its text alone."""
+"""For each link to an entry, an anchor or an image, the link to write; None to write only its text."""
 
 
 def claimed_ids(corpus: Corpus) -> dict[str, str]:
-    """Map each old id to the first entry that claims it; ids in use are left out."""
+    """Map each old id to the first entry that claims it. Ids in use are left out."""
     claims: dict[str, str] = {}
     for entry_id, editions in corpus.published.items():
         for file in editions.values():
@@ -53,16 +53,16 @@ def claimed_ids(corpus: Corpus) -> dict[str, str]:
     return claims
 
 
-def old_ids(claims: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Map each entry to its old ids, if it has any."""
-    held: dict[str, tuple[str, ...]] = {}
+def old_ids_by_entry(claims: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Map each entry that has old ids to these."""
+    by_entry: dict[str, tuple[str, ...]] = {}
     for old, entry_id in claims.items():
-        held[entry_id] = (*held.get(entry_id, ()), old)
-    return held
+        by_entry[entry_id] = (*by_entry.get(entry_id, ()), old)
+    return by_entry
 
 
 def make_summary(corpus: Corpus, entry_id: str, formerly: tuple[str, ...]) -> Summary:
-    """Return the summary of a published entry. If twins contradict each other, the newer prevails."""
+    """Return the summary of a published entry. If twins contradict each other, the newer one prevails."""
     editions = corpus.published[entry_id]
     front = newest(editions).front
     kind = front.kind
@@ -96,9 +96,9 @@ def _edition_summary(file: Outline, *, stale: bool) -> EditionSummary:
 
 
 def decide_links(corpus: Corpus, file: Outline) -> Decisions:
-    """Decide about the links of a published edition, each distinct one once."""
-    inner = (LinkKind.ENTRY, LinkKind.ANCHOR, LinkKind.IMAGE)
-    links = dict.fromkeys(link for link in file.links if link.kind in inner)
+    """Decide about the distinct links of a published edition."""
+    internal = (LinkKind.ENTRY, LinkKind.ANCHOR, LinkKind.IMAGE)
+    links = dict.fromkeys(link for link in file.links if link.kind in internal)
     return tuple((link, _resolve_link(corpus, file, link)) for link in links)
 
 
@@ -113,14 +113,14 @@ def _resolve_link(corpus: Corpus, file: Outline, link: Link) -> Link | None:
 
 
 Group = tuple[tuple[KnownFile, ...], ...]
-"""The files of one id, by content directory."""
-Outlines = Callable[[Iterable[KnownFile]], Mapping[KnownFile, ReadFile]]
+"""The files of an id, by content directory."""
+ParseFiles = Callable[[Iterable[KnownFile]], Mapping[KnownFile, ReadFile]]
 """Returns the parsed content of files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A published entry's summary and link decisions: everything but its files that its text depends on."""
+    """The summary and link decisions of a published entry: all that its text depends on, besides its files."""
 
     summary: Summary
     decisions: Mapping[Language, Decisions]
@@ -128,8 +128,8 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class ContentState:
-    """State of all content. `log_problems`: those of samples and background logs; `refs`: by id, the ids and `image:`
-    names that it refers to; `checks`: problems by id."""
+    """State of all content. `log_problems`: problems of samples and background logs; `refs`: by id, the ids and
+    `image:` names that it refers to; `checks`: problems by id."""
 
     reading: Reading
     corpus: Corpus
@@ -167,32 +167,32 @@ _NO_CONTENT = ContentState(
 
 
 def advance(
-    before: ContentState | None, reading: Reading, vocabulary: Vocabulary, outlines: Outlines
+    before: ContentState | None, reading: Reading, vocabulary: Vocabulary, parse_files: ParseFiles
 ) -> ContentState:
-    """Return the state of a reading, reusing parts of the state `before` that no change affects."""
+    """Return the state for a reading, reusing the parts of the state `before` that no change affects."""
     taxonomy = vocabulary.taxonomy
     old = before if before and before.vocabulary.taxonomy == taxonomy else _NO_CONTENT
     groups = _group_files(reading, old)
     colliding = old.colliding if old.groups.keys() == groups.keys() else find_collisions(groups)
 
-    reread = _differing(old.groups, groups)
+    changed = _differing(old.groups, groups)
     if old.colliding != colliding:
-        reread |= _differing(old.colliding, colliding) & groups.keys()
-    known = outlines(file for entry_id in reread for files in groups[entry_id] for file in files)
+        changed |= _differing(old.colliding, colliding) & groups.keys()
+    parsed = parse_files(file for entry_id in changed for files in groups[entry_id] for file in files)
     chosen = {entry_id: old.chosen[entry_id] for entry_id in groups if entry_id in old.chosen}
-    for entry_id in reread:
-        files = [[known[file] for file in here] for here in groups[entry_id]]
-        chosen[entry_id] = choose_editions(files, taxonomy, colliding)
+    for entry_id in changed:
+        directories = [[parsed[file] for file in files] for files in groups[entry_id]]
+        chosen[entry_id] = choose_editions(directories, taxonomy, colliding)
 
     corpus, log_problems = _make_corpus(old, chosen, reading, taxonomy)
     claims = claimed_ids(corpus)
-    formerly = old_ids(claims)
+    formerly = old_ids_by_entry(claims)
     affected = _find_affected(old, corpus, _changed(old.chosen, chosen), formerly)
     dirty = [entry_id for entry_id in corpus.by_id if entry_id in affected]
 
     refs = _recompute(old.refs, corpus.by_id, dirty, partial(_find_references, corpus))
-    shown = [entry_id for entry_id in dirty if entry_id in corpus.published]
-    entries = _recompute(old.entries, corpus.published, shown, partial(_prepare, corpus, formerly))
+    public = [entry_id for entry_id in dirty if entry_id in corpus.published]
+    entries = _recompute(old.entries, corpus.published, public, partial(_prepare, corpus, formerly))
     checks = _recompute(old.checks, corpus.by_id, dirty, partial(check_entry, corpus))
     return ContentState(
         reading, corpus, log_problems, vocabulary, groups, colliding, chosen, claims, refs, entries, checks
@@ -203,17 +203,17 @@ def _group_files(reading: Reading, old: ContentState) -> dict[str, Group]:
     files = [directory.editions for directory in reading.directories]
     if files == [directory.editions for directory in old.reading.directories]:
         return dict(old.groups)
-    found: dict[str, list[list[KnownFile]]] = defaultdict(lambda: [[] for _ in files])
-    for place, editions in enumerate(files):
+    groups: dict[str, list[list[KnownFile]]] = defaultdict(lambda: [[] for _ in files])
+    for number, editions in enumerate(files):
         for file in editions:
-            found[entry_id_of(file.where)][place].append(file)
-    return {entry_id: tuple(map(tuple, group)) for entry_id, group in sorted(found.items())}
+            groups[entry_id_of(file.where)][number].append(file)
+    return {entry_id: tuple(map(tuple, group)) for entry_id, group in sorted(groups.items())}
 
 
 def _make_corpus(
     old: ContentState, chosen: Mapping[str, Chosen], reading: Reading, taxonomy: Taxonomy
 ) -> tuple[Corpus, tuple[Problem, ...]]:
-    """Return the corpus of the chosen editions and read files, and the problems of logs."""
+    """Return the corpus of the chosen editions and other files, and the problems of logs."""
     by_id = {entry_id: each.editions for entry_id, each in sorted(chosen.items()) if each.editions}
     if _logs(reading) == _logs(old.reading):
         samples, background, problems = old.corpus.samples, old.corpus.background, old.log_problems
@@ -221,7 +221,7 @@ def _make_corpus(
         samples, background, problems = _read_logs(reading)
     corpus = Corpus(
         by_id=by_id,
-        published={each: shown for each, editions in by_id.items() if (shown := published(editions))},
+        published={entry_id: kept for entry_id, each in by_id.items() if (kept := published(each))},
         taxonomy=taxonomy,
         samples=samples,
         images={file.where: file for directory in reading.directories for file in directory.images},
@@ -237,8 +237,8 @@ def _logs(reading: Reading) -> list[tuple[tuple[KnownFile, ...], ...]]:
 def _read_logs(
     reading: Reading,
 ) -> tuple[dict[str, tuple[SampleFile, ...]], tuple[SampleFile, ...], tuple[Problem, ...]]:
-    """Return samples by id, background logs, and the problems of both. Those of a later directory replace earlier ones:
-    all samples of an id, and background logs of the same path."""
+    """Return samples by id, background logs, and the problems of both. A later directory replaces all samples of an id,
+    and background logs of the same path."""
     samples: dict[str, tuple[SampleFile, ...]] = {}
     background: dict[str, SampleFile] = {}
     for directory in reading.directories:
@@ -251,7 +251,7 @@ def _read_logs(
         for file in (*directory.samples, *directory.background)
         if file.note
     )
-    return dict(sorted(samples.items())), tuple(background[each] for each in sorted(background)), problems
+    return dict(sorted(samples.items())), tuple(background[where] for where in sorted(background)), problems
 
 
 def _sample_file(file: KnownFile) -> SampleFile:
@@ -265,39 +265,39 @@ def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[s
 
 
 def _changed(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
-    """Return the keys that are new or gone, or whose values differ."""
+    """Return the keys that are new or gone, or whose values have changed."""
     return _differing(before, now) | (before.keys() - now.keys())
 
 
 def _recompute(
-    before: Mapping[str, Value], ids: Iterable[str], anew: Iterable[str], make: Callable[[str], Value]
+    before: Mapping[str, Value], ids: Iterable[str], dirty: Iterable[str], make: Callable[[str], Value]
 ) -> dict[str, Value]:
-    """Return a value for every id, in order: computed for those in `anew`, otherwise taken from `before`."""
-    made = {entry_id: make(entry_id) for entry_id in anew}
-    return {entry_id: made[entry_id] if entry_id in made else before[entry_id] for entry_id in ids}
+    """Return a value for each id, in order: computed for `dirty` ids, otherwise taken from `before`."""
+    new = {entry_id: make(entry_id) for entry_id in dirty}
+    return {entry_id: new[entry_id] if entry_id in new else before[entry_id] for entry_id in ids}
 
 
 def _find_affected(
     old: ContentState, corpus: Corpus, touched: set[str], formerly: Mapping[str, tuple[str, ...]]
 ) -> set[str]:
-    """Return the ids that a change can affect: those that changed, those that refer to them or to changed images, and
-    those whose old ids changed."""
+    """Return the ids that a change can affect: the `touched` ones, those that refer to them or to changed images, and
+    those whose old ids have changed."""
     changed = touched | {f"image:{where}" for where in _changed(old.corpus.images, corpus.images)}
-    looking = {entry_id for entry_id, refs in old.refs.items() if not refs.isdisjoint(changed)}
-    return touched | _changed(old_ids(old.claims), formerly) | looking
+    referring = {entry_id for entry_id, refs in old.refs.items() if not refs.isdisjoint(changed)}
+    return touched | _changed(old_ids_by_entry(old.claims), formerly) | referring
 
 
 def _find_references(corpus: Corpus, entry_id: str) -> frozenset[str]:
     """Return the other entries and the images that an entry's links, neighbors and checks depend on."""
-    found: set[str] = set()
+    refs: set[str] = set()
     for file in corpus.by_id[entry_id].values():
-        found.update(file.front.related)
+        refs.update(file.front.related)
         for link in file.links:
             if link.kind is LinkKind.ENTRY:
-                found.add(link.target)
+                refs.add(link.target)
             elif link.kind is LinkKind.IMAGE:
-                found.add(f"image:{file.lang}/{link.target}")
-    return frozenset(found - {entry_id})
+                refs.add(f"image:{file.lang}/{link.target}")
+    return frozenset(refs - {entry_id})
 
 
 def _prepare(corpus: Corpus, formerly: Mapping[str, tuple[str, ...]], entry_id: str) -> Prepared:

@@ -1,7 +1,7 @@
-"""Reader of a subset of YAML: no tags, no aliases, no duplicate keys, limited nesting. No other module parses YAML.
+"""Reads a subset of YAML: no tags, no aliases, no duplicate keys, limited nesting. No other module parses YAML.
 
-Values keep their text and their line, and are not converted here: the caller decides whether `on` is a word or a
-switch. Only PyYAML's events are used, never its constructors.
+Values keep their text and line, and are not converted here: the caller decides whether `on` is a word or a switch. Only
+PyYAML's events are used, never its constructors.
 """
 
 import re
@@ -14,19 +14,19 @@ import yaml
 from jieda.entry import NO_TEXT
 
 MAX_DEPTH = 8
-"""Deepest nesting of lists and mappings; our formats need four."""
+"""Maximum nesting of lists and mappings; the formats need four."""
 
 MAX_KEY_CHARS = 200
 REMEDY = "indent with spaces, and quote values that contain `: `, quotes or brackets"
-"""What mends nearly every text that the parser refuses, whose messages speak of its inner state."""
+"""Advice that fixes nearly every text that the parser refuses; its own messages only describe its state."""
 
 _FULL_WIDTH = re.compile(r"^[ -]*[a-z_]+(?:(：)|: *([［｛]))|(，) *[a-z_]+[:：]", re.MULTILINE)
-"""A full-width character that a Chinese keyboard wrote where YAML has a sign of its own."""
+"""A full-width character, typed with a Chinese keyboard, in the place of an ASCII one that YAML needs."""
 
 
 class YamlError(ValueError):
-    """The text is not YAML, or not in the supported subset, or a value is not what its key needs. `line` counts from
-    the file's first line."""
+    """Raised if a text is not YAML, or not in the supported subset, or a value does not suit its key. `line` counts
+    from the first line of the file."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -34,14 +34,14 @@ class YamlError(ValueError):
         self.message = message
 
     def within(self, key: str) -> "YamlError":
-        """Return the same error as one of the value of `key`, unless it already names a key."""
+        """Return this error as an error of the value of `key`, unless it already names a key."""
         return self if self.message.startswith("`") else YamlError(self.line, f"`{key}` {self.message}")
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A single value, as written. `start` and `end`: its offsets in the text, quotes included. Nodes with the same
-    values are equal, wherever they stand."""
+    """A single value, as written. `start` and `end`: its offsets in the text, quotes included. Nodes with equal values
+    are equal, wherever they are."""
 
     text: str
     quoted: bool
@@ -51,7 +51,7 @@ class Scalar:
 
     @property
     def looks_like(self) -> str:
-        """Type that another YAML reader would see: `text`, `switch`, `number`, `date` or `nothing`."""
+        """The type that another YAML reader would see: `text`, `switch`, `number`, `date` or `nothing`."""
         if self.quoted:
             return "text"
         return next((name for name, form in _PLAIN_FORMS if form.fullmatch(self.text)), "text")
@@ -67,7 +67,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A mapping. `line` is where it starts; every key has its own line."""
+    """A mapping. `line` is the line it starts on; `key_lines` has the line of each key."""
 
     values: dict[str, "Node"]
     key_lines: dict[str, int] = field(compare=False)
@@ -91,16 +91,16 @@ _PLAIN_FORMS = (
 
 
 def read_fields(text: str, first_line: int = 1) -> Fields:
-    """Parse `text` as a mapping; an empty text is an empty mapping. `first_line` is the line of the file that `text`
+    """Parse `text` as a mapping. An empty text is an empty mapping. `first_line` is the line of the file that `text`
     starts on. Raises YamlError."""
     node = _read(text, first_line)
     if not isinstance(node, Fields):
-        raise _full_width(text, first_line) or YamlError(node.line, "must be made of `key: value` lines")
+        raise _width_error(text, first_line) or YamlError(node.line, "must be made of `key: value` lines")
     return node
 
 
 def read_items(text: str) -> Items:
-    """Parse `text` as a list; an empty text is an empty list. Raises YamlError."""
+    """Parse `text` as a list. An empty text is an empty list. Raises YamlError."""
     node = _read(text, first_line=1)
     if isinstance(node, Fields) and not node.values:
         return Items((), node.line)
@@ -117,39 +117,39 @@ def _read(text: str, first_line: int) -> Node:
         # At the end of the text the parser may report the line after it.
         last = text.rstrip().count("\n")
         line = first_line + (min(int(mark.line), last) if mark else 0)
-        refused = YamlError(line, f"{error.problem or 'is not YAML'}: {REMEDY}")
-        raise _full_width(text, first_line) or refused from error
+        general = YamlError(line, f"{error.problem or 'is not YAML'}: {REMEDY}")
+        raise _width_error(text, first_line) or general from error
     except yaml.YAMLError as error:
-        # A character that YAML forbids: the error has only an offset, but its message shows the character.
+        # YAML forbids a character. The error has only an offset, but its message shows the character.
         raise YamlError(first_line, str(error).splitlines()[0]) from error
 
 
-def _full_width(text: str, first_line: int) -> YamlError | None:
-    """Return what to say of a text that is refused and has a full-width sign; None for any other."""
-    if not (found := _FULL_WIDTH.search(text)):
+def _width_error(text: str, first_line: int) -> YamlError | None:
+    """Return the error for a refused text if it has a full-width character; otherwise None."""
+    if not (match := _FULL_WIDTH.search(text)):
         return None
-    return _to_narrow(found, first_line + text.count("\n", 0, found.end()))
+    return _character_error(match, first_line + text.count("\n", 0, match.end()))
 
 
 def full_width_beside(keys: Iterable[str], node: Node) -> YamlError | None:
-    """Return what to say of a mapping with these keys that is refused: `{title: a，url：b}` has one key; None where no
-    key has a full-width sign beside it."""
-    written = [*node.values, *node.values.values()] if isinstance(node, Fields) else [node]
+    """Return the error for a refused mapping if a full-width character is next to one of the `keys` that it may have,
+    as in `{title: a，url：b}`, which has one key; otherwise None."""
+    parts = [*node.values, *node.values.values()] if isinstance(node, Fields) else [node]
     text = "\n".join(
-        getattr(each, "text", str(each)) for each in written if not isinstance(each, Items | Fields)
+        getattr(part, "text", str(part)) for part in parts if not isinstance(part, Items | Fields)
     )
     names = "|".join(keys)
-    found = re.search(rf"([｛，]) *(?:{names})\b|\b(?:{names}) *(：)", text)
-    return found and _to_narrow(found, node.line)
+    match = re.search(rf"([｛，]) *(?:{names})\b|\b(?:{names}) *(：)", text)
+    return match and _character_error(match, node.line)
 
 
-def _to_narrow(found: re.Match[str], line: int) -> YamlError:
-    sign = next(filter(None, found.groups()))
-    return YamlError(line, f"`{sign}` is full-width: write `{unicodedata.normalize('NFKC', sign)}`")
+def _character_error(match: re.Match[str], line: int) -> YamlError:
+    character = next(filter(None, match.groups()))
+    return YamlError(line, f"`{character}` is full-width: write `{unicodedata.normalize('NFKC', character)}`")
 
 
 class _Reader:
-    """The events of one document, with line numbers of the file."""
+    """The events of a document, with line numbers of its file."""
 
     def __init__(self, events: Iterator[yaml.Event], first_line: int) -> None:
         self._events = events
@@ -186,8 +186,8 @@ def _node(reader: _Reader, event: yaml.Event, depth: int) -> Node:
     if tag not in {None, "!"}:
         raise YamlError(line, f"tags such as {tag} are not read")
     if isinstance(event, yaml.ScalarEvent):
-        if wrong := NO_TEXT.search(event.value):
-            raise YamlError(line, f"has a control character, {wrong[0]!r}")
+        if control := NO_TEXT.search(event.value):
+            raise YamlError(line, f"has a control character, {control[0]!r}")
         start, end = (mark.index if mark else 0 for mark in (event.start_mark, event.end_mark))
         return Scalar(event.value, bool(event.style), line, start, end)
     if isinstance(event, yaml.SequenceStartEvent):

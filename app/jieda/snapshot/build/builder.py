@@ -13,7 +13,7 @@ from jieda.content.check.findings import SignatureHolders
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import draft_files
 from jieda.content.read.directory import KnownFile, Reading
-from jieda.content.read.gather import Vocabulary, in_order, make_vocabulary
+from jieda.content.read.gather import Vocabulary, make_vocabulary, sort_problems
 from jieda.content.read.state import ContentState, advance
 from jieda.disk import make_room, set_aside
 from jieda.entry import Problem
@@ -290,7 +290,9 @@ class Builder:
             signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},
             anywhere=tuple(sorted(entry_id for entry_id, head in heads.items() if head.applies_anywhere)),
             samples=(*logs, *corpus.background),
-            problems=in_order((*state.file_problems, *chain.from_iterable(state.checks.values()), *between)),
+            problems=sort_problems(
+                (*state.file_problems, *chain.from_iterable(state.checks.values()), *between)
+            ),
             old_ids=state.claims,
             images={where: image_name(where, each.content) for where, each in corpus.images.items()},
             drafts=draft_files(corpus.by_id),
@@ -299,5 +301,5 @@ class Builder:
 
 def _left_out(state: ContentState) -> str:
     """Say how many mistakes keep files out, and the first; nothing where none does."""
-    found = in_order(each for each in state.file_problems if not each.served and not each.draft)
+    found = sort_problems(each for each in state.file_problems if not each.served and not each.draft)
     return f"; {len(found)} problems, the first: {found[0]}" if found else ""

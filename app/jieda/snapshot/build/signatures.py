@@ -67,7 +67,7 @@ class LogSignatures:
         ContentMoved."""
         corpus, failures = state.corpus, state.vocabulary.logs.failures
         served = {entry_id: entry.summary.signatures for entry_id, entry in state.entries.items()}
-        wanted = frozenset(holders.holders).union(*served.values())
+        wanted = frozenset(holders.files).union(*served.values())
         inputs = wanted, served, failures, corpus.samples, corpus.background
         if inputs != self._inputs:
             found = self._match(corpus, wanted, failures)

@@ -8,7 +8,7 @@ from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-from jieda.content.authoring.edition_text import known_skeletons, skeleton
+from jieda.content.authoring.edition_text import filled_skeletons, skeleton
 from jieda.content.authoring.source_text import values_of, with_item, with_list, with_stamp, with_value
 from jieda.content.authoring.writing import (
     Author,
@@ -16,7 +16,7 @@ from jieda.content.authoring.writing import (
     check_repository,
     commit,
     digest_of,
-    opened,
+    lock_directory,
     patch_of,
 )
 from jieda.content.check.findings import Matches, SignatureHolders
@@ -168,7 +168,7 @@ class LoadedContent:
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
         self.formats: Formats = compile_formats(loaded.vocabulary.logs.failures)
-        self._known = frozenset(SignatureHolders.of(loaded.corpus).holders)
+        self._known = frozenset(SignatureHolders.of(loaded.corpus).files)
         self._find = signature_finder(self._known, self.formats)
         self._logs = loaded.log_texts
         self._found = {content: self._find(text) for content, text in self._logs.items()}
@@ -217,7 +217,7 @@ class Desk:
 
     def open(self, entry_id: str) -> dict[Language, OpenedEdition]:
         """Read the editions of an entry. Raises AuthoringError for one that cannot be edited as text."""
-        with opened(self.directory_of(entry_id)) as place:
+        with lock_directory(self.directory_of(entry_id)) as place:
             held = {lang: place.read(where_of(entry_id, lang)) for lang in Language}
         return {
             lang: OpenedEdition(_text(where_of(entry_id, lang), content), digest_of(content))
@@ -264,7 +264,7 @@ def error_draft(
     corpus = material.loaded.corpus
     draft = empty_draft(corpus, chosen, slug, Kind.ERROR, today())
     known = known_failure(clues, material.loaded)
-    texts = known_skeletons(corpus, draft.id, known, known.title) if clues.line else draft.texts
+    texts = filled_skeletons(corpus, draft.id, known, known.title) if clues.line else draft.texts
     return Draft(draft.id, texts, tidied(text))
 
 
@@ -287,7 +287,7 @@ class Conflict:
 def patch(desk: Desk, draft: Draft) -> str:
     """Return the patch that applies a draft to its content directory. Raises AuthoringError."""
     files = draft.files()
-    with opened(desk.directory_of(draft.id)) as place:
+    with lock_directory(desk.directory_of(draft.id)) as place:
         before = {where: place.read(where) for where in files}
     return patch_of(
         FileChange(where, None if had is None else had.decode("utf-8", "surrogateescape"), files[where])
@@ -306,7 +306,7 @@ def write(
     directory = desk.directory_of(draft.id)
     files = {where: text.encode() for where, text in draft.files().items()}
     check_repository(directory)
-    with opened(directory) as place:
+    with lock_directory(directory) as place:
         moved = [
             lang
             for lang in draft.texts

@@ -11,8 +11,8 @@ from jieda.analysis.words import within
 from jieda.content.check.findings import SignatureHolders
 from jieda.content.check.rules import check_between
 from jieda.content.library import Library
-from jieda.content.read.corpus import LEFT_TO_WRITE
-from jieda.content.read.gather import in_order
+from jieda.content.read.corpus import PLACEHOLDER
+from jieda.content.read.gather import sort_problems
 from jieda.content.read.load import Loaded
 from jieda.content.read.state import ContentState
 from jieda.diagnosis.answers import Confidence, Match
@@ -56,9 +56,9 @@ def check(material: LoadedContent, edited: Loaded, draft: Draft) -> Checked:
     found = [*(each for each in problems if each.path in files), *edited.state.checks.get(draft.id, ())]
     broken = _broken_elsewhere(material.loaded.state, edited.state, draft.id)
     places = {lang: where_of(draft.id, lang) for lang in Language}
-    own = {lang: in_order(each for each in found if each.path == place) for lang, place in places.items()}
+    own = {lang: sort_problems(p for p in found if p.path == place) for lang, place in places.items()}
     others = (each for each in found if each.path not in places.values())
-    return Checked(own, in_order((*others, *broken)))
+    return Checked(own, sort_problems((*others, *broken)))
 
 
 def _check_between(material: LoadedContent, edited: Loaded, draft: Draft) -> Iterable[Problem]:
@@ -173,7 +173,7 @@ def _queries(entry: Entry) -> Iterator[tuple[str, str]]:
         for edition in entry.editions.values():
             said = getattr(edition, field)
             lines = (said,) if isinstance(said, str) else said
-            written = (within(each, LONGEST_QUERY) for each in lines if not LEFT_TO_WRITE.search(each))
+            written = (within(each, LONGEST_QUERY) for each in lines if not PLACEHOLDER.search(each))
             yield from ((field, each) for each in written)
 
 

@@ -6,7 +6,7 @@ from datetime import date
 from functools import partial
 from itertools import chain
 
-from jieda.content.catalog import beside_framework
+from jieda.content.catalog import without_framework
 from jieda.content.library import Library
 from jieda.entry import Edition, Entry, Language, Summary
 from jieda.presentation.entry_text import applies_to_text, reading_form
@@ -183,7 +183,7 @@ def _line(context: PageContext, entry: Summary) -> str:
     tags = [context.name_of("kind", entry.kind.value)]
     tags += [context.name_of("topic", value) for value in entry.topics]
     framework = context.name_of("framework", entry.framework)
-    applies_to = beside_framework(framework, edition.applies_to)
+    applies_to = without_framework(framework, edition.applies_to)
     title = re.sub(r"[\\\[\]]", r"\\\g<0>", " ".join(edition.title.split()))
     address = context.urls.external.entry_markdown(shown, entry.id)
     notes = [applies_to] if applies_to else []

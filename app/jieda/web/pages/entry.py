@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from jieda.content.authoring.edition_text import validity_data
-from jieda.content.catalog import beside_framework
+from jieda.content.catalog import without_framework
 from jieda.content.read.history import Change
 from jieda.entry import Edition, Entry, Heading, Language, Section, Summary
 from jieda.presentation.entry_text import reading_form, validity_texts
@@ -54,7 +54,7 @@ def entry_page(
         tags=[tag_link(context, "topic", each) for each in entry.topics]
         + [tag_link(context, "error_type", each) for each in entry.error_types],
         # Left out if it only repeats the framework.
-        applies_to=edition.applies_to if beside_framework(crumbs[-1].text, edition.applies_to) else "",
+        applies_to=edition.applies_to if without_framework(crumbs[-1].text, edition.applies_to) else "",
         validity=context.t("list.semicolon").join(validity_texts(validity_data(entry.validity), context.t)),
         sections=fix_early(edition.sections),
         answers=ANSWERS,

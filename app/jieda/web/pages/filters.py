@@ -72,7 +72,7 @@ def filter_bar(
         for facet in FACETS
     }
     # Editions only if some entry lacks one; versions that would hide some entry on the page.
-    editions = tuple(Language) if context.library.lacking or filters.edition else ()
+    editions = tuple(Language) if context.library.incomplete_languages or filters.edition else ()
     versions = dict.fromkeys((*filters.version, *filter(None, doubts)))
     groups["edition"] = [chip("edition", each.value, each.own_name) for each in editions]
     groups["version"] = [chip("version", each, each) for each in versions]

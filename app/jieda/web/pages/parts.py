@@ -8,7 +8,7 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from jieda.analysis.token import RunKind, TokenKind
-from jieda.content.catalog import beside_framework
+from jieda.content.catalog import without_framework
 from jieda.entry import Entry, Language, Summary
 from jieda.han import has_han, is_han
 from jieda.usecases.entries import CountedTag, used_tags
@@ -87,7 +87,7 @@ def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = ""
     """Return an entry as a row of a list."""
     doubt = context.t("diagnosis.may_not_apply", version=may_not_apply_to) if may_not_apply_to else ""
     framework = tag_link(context, "framework", summary.framework)
-    applies_to = beside_framework(framework.text, summary.edition(context.lang).applies_to)
+    applies_to = without_framework(framework.text, summary.edition(context.lang).applies_to)
     return ListedEntry(summary, framework, entry_link(context, summary), applies_to, doubt)
 
 
