@@ -88,7 +88,7 @@ def library_of(shipped: Library, count: int) -> Library:
         read_entry=lambda made: replace(shipped.entries[origin[made]], id=made),
         vocabulary=Vocabulary(shipped.taxonomy, shipped.glossary, shipped.dictionary, shipped.log_knowledge),
         problems=(),
-        formerly={},
+        current_ids={},
         images={},
         sampled=frozenset(),
         read_samples=lambda _: (),
