@@ -59,5 +59,5 @@ def _import(marked: Marked, folder: Path, framework: str) -> Iterator[tuple[str,
 
 def _places(proposal: Proposal) -> Iterator[str]:
     pages = proposal.candidate.pair.pages
-    for lang, question in proposal.candidate.found.items():
+    for lang, question in proposal.candidate.questions.items():
         yield f"{lang}:{pages[lang].line_of(question.first) + 1}"

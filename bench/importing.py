@@ -119,9 +119,9 @@ def measure(marked: Marked, extractor: Extractor) -> Scores:
         total += _of_page(marked, lang, page, find_questions(page))
     candidates = find_candidates(PagePair(marked.doc, pages, {}), extractor)
     found = {
-        tuple(pages[lang].line_of(each.found[lang].first) + 1 for lang in (Language.EN, Language.ZH))
+        tuple(pages[lang].line_of(each.questions[lang].first) + 1 for lang in (Language.EN, Language.ZH))
         for each in candidates
-        if len(each.found) == len(Language)
+        if len(each.questions) == len(Language)
     }
     wrong = [
         f"{marked.doc}: pair en:{one} zh:{other} is wrong" for one, other in sorted(found - marked.pairs)

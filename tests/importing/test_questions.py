@@ -356,7 +356,7 @@ Stop.
 
 Copy.
 """,
-    "boxes below a heading that surrounds elsewhere": """\
+    "boxes below a heading that is peripheral elsewhere": """\
 # FAQ
 
 ## Setup
@@ -537,7 +537,7 @@ EXPECTED = {
     "a section of questions called by two names": [("Can it run offline?", 13, 16)],
     "a section of questions on a page whose title asks": [("要重启吗？", 13, 15), ("能停用吗？", 16, 18)],
     "numbered steps of a page that is one answer": [("Moving the store", 1, 12)],
-    "boxes below a heading that surrounds elsewhere": [
+    "boxes below a heading that is peripheral elsewhere": [
         ("How do I install it?", 5, 10),
         ("Do I need a license?", 13, 18),
     ],

@@ -147,7 +147,7 @@ def test_code_that_never_ends_is_read_in_linear_time(tmp_path: Path) -> None:
     for times in (1500, 12_000):
         file.write_text(json.dumps([thread(1, "T", "```a\n" * times, ("amy", "```a\n" * times))]))
         (whole[times],) = read_threads(file)
-    assert_linear(lambda times: (solution(whole[times]), whole[times].logs, whole[times].quotes), 1500)
+    assert_linear(lambda times: (solution(whole[times]), whole[times].logs, whole[times].has_code), 1500)
 
 
 def test_what_trackers_export_is_read_the_same(tmp_path: Path) -> None:

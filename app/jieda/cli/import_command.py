@@ -194,7 +194,7 @@ def _row_data(row: PlanRow) -> dict[str, Any]:
         "topics": proposal.topics,
         "error_types": proposal.error_types,
         "signatures": proposal.signatures,
-        "shared": round(candidate.shared, 3),
+        "shared": round(candidate.similarity, 3),
         "sure": candidate.sure,
         "editions": {
             lang: {
@@ -205,9 +205,9 @@ def _row_data(row: PlanRow) -> dict[str, Any]:
                 "categories": question.categories,
                 "anchor": question.anchor,
                 "style": question.style,
-                "doubts": [each.say(lang) for each in proposal.editions[lang].doubts],
+                "doubts": [each.render(lang) for each in proposal.editions[lang].doubts],
             }
-            for lang, question in candidate.found.items()
+            for lang, question in candidate.questions.items()
         },
         "changes": [asdict(change) for change in row.changes],
     }

@@ -60,11 +60,11 @@ def command(
 def _print_events(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcome]:
     for event in events:
         if event.outcome is LoadOutcome.REFUSED:
-            place = f"{name}:{event.number}" if event.number else event.where
+            place = f"{name}:{event.number}" if event.number else event.path
             for field, fault in event.faults:
                 click.echo(": ".join(filter(None, (place, field, fault))), err=True)
         elif event.outcome is not LoadOutcome.UNCHANGED:
-            click.echo(f"{event.outcome} {event.where}")
+            click.echo(f"{event.outcome} {event.path}")
         yield event.outcome
 
 

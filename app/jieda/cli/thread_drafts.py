@@ -16,7 +16,7 @@ from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.diagnosis.words import WordReader
-from jieda.drafting.guesses import Doubt, SlugAllocator, doubt, doubt_guess, finders_of, shape_of
+from jieda.drafting.guesses import Doubt, SlugAllocator, doubt, doubt_guess, finders_of, to_signature
 from jieda.entry import Kind, Sample, Signature, Source
 from jieda.feedback import today
 from jieda.importing.plan import Progress
@@ -120,10 +120,10 @@ def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
     """Return the shape of the root error, or else of a wrapper, or else the suspicious lines."""
     error = diagnosis.main_error
     if error is None:
-        is_trouble = thread.quotes and diagnosis.verdict is not Verdict.NO_ERROR
+        is_trouble = thread.has_code and diagnosis.verdict is not Verdict.NO_ERROR
         return diagnosis.query[:SHAPE_CHARS] if is_trouble else ""
     line = ": ".join(filter(None, (error.type.rpartition(".")[2], error.message)))
-    return NUMBER.sub("{int}", shape_of(line))
+    return NUMBER.sub("{int}", to_signature(line))
 
 
 def group_threads(snapshot: Snapshot, read: Sequence[ReadThread]) -> tuple[ThreadGroup, ...]:

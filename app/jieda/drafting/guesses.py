@@ -1,7 +1,7 @@
-"""Guesses slug, signatures and tags of a new entry from titles, answers and lines of a log; and doubts, the choices
-that an import could not make, written in the language of the draft: `jieda check` reports each until it is removed.
+"""Guesses the slug, signatures and tags of a new entry from titles, answers and log lines, and words its doubts.
 
-Texts of doubts are in the locales, by rule. The rule precedes the text, as in the problems that `jieda check` finds.
+A doubt is a choice that a person has to review. It is written into the draft, in the draft's language; `jieda check`
+reports it until it is removed. Its text is in the locales, by rule, which precedes the text.
 """
 
 import math
@@ -35,32 +35,32 @@ _SMALL_WORDS = frozenset(
 
 
 class SlugAllocator:
-    """Assigns unused slugs; `taken` are those of the content."""
+    """Assigns unused slugs. `taken`: slugs of the content."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = {each.casefold() for each in taken}
 
     def take(self, title_en: str, title_zh: str, anchor: str, fallback: str) -> tuple[str, bool]:
-        """Return a slug from the English title, an anchor, or the Latin words of the Chinese title; and False if it had
-        to be made from `fallback`."""
+        """Return an unused slug, and whether it is descriptive: made from the English title, the anchor or the Latin
+        words of the Chinese title instead of `fallback`."""
         candidates = (words_of(title_en), words_of(anchor), words_of(title_zh))
-        named = next((each for each in candidates if len("".join(each)) >= 4), None)
-        wanted = slug = _joined(named or (*words_of(fallback), *words_of(title_zh)) or ("entry",))
-        numbers = count(2)
+        descriptive = next((words for words in candidates if len("".join(words)) >= 4), None)
+        base = slug = _join_words(descriptive or (*words_of(fallback), *words_of(title_zh)) or ("entry",))
+        suffixes = count(2)
         while slug in self._taken:
-            slug = f"{wanted}-{next(numbers)}"
+            slug = f"{base}-{next(suffixes)}"
         self._taken.add(slug)
-        return slug, named is not None
+        return slug, descriptive is not None
 
 
 def words_of(text: str) -> tuple[str, ...]:
     """Return the content words of a title in lower case; all words if there are only function words."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text.replace("'", "").replace("’", ""))
-    words = re.findall(r"[a-z0-9]+", parted.lower())
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text.replace("'", "").replace("’", ""))
+    words = re.findall(r"[a-z0-9]+", spaced.lower())
     return tuple(word for word in words if word not in _SMALL_WORDS) or tuple(words)
 
 
-def _joined(words: Iterable[str]) -> str:
+def _join_words(words: Iterable[str]) -> str:
     slug = ""
     for word in list(words)[:MAX_SLUG_WORDS]:
         longer = f"{slug}-{word}".strip("-")
@@ -78,7 +78,7 @@ LOGS = frozenset(
 )
 """Info strings of code blocks that quote a terminal."""
 OUTPUTS = LOGS - {"bash", "sh", "shell"}
-"""Those of blocks that are no commands."""
+"""Info strings of code blocks that quote output, not commands."""
 
 _EXCEPTION_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Fault|Failure)\b\s*(?::|$)")
 _ERROR_WORDS = re.compile(
@@ -97,14 +97,12 @@ _STAMP = re.compile(
     r"^\W*(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\S*\W+|^\((?:\w+ )?pid=[^)]*\)\s*"
 )
 _QUOTED_PHRASE = re.compile(r'`([^`]{8,})`|"([^"]{8,})"|“([^”]{8,})”|「([^」]{8,})」')
-# Not the message of a record, `msg="cannot open it"`: without it, the rest would fit every record.
+# Except the message of a log record, `msg="cannot open it"`: without it, the rest would match every record.
 _QUOTED_VALUE = re.compile(
     r"""(?<![\w"'])(?!(?<==)["'](?:[^\s"']+ ){2})(?:"[^"\n]{1,80}"|'[^'\n]{1,80}')(?![\w"'])"""
 )
-_COUNTED = (
-    "attempts?|times|(?:re)?tries|seconds?|minutes?|hours?|days?|[次秒天个条行台块张份页项笔]|分钟|小时"
-)
-# ASCII: no space is between a value and a Chinese word.
+_UNITS = "attempts?|times|(?:re)?tries|seconds?|minutes?|hours?|days?|[次秒天个条行台块张份页项笔]|分钟|小时"
+# ASCII, so that a value ends where Chinese text begins, without a space between them.
 _VALUES = tuple(
     (re.compile(pattern, re.ASCII), placeholder)
     for pattern, placeholder in (
@@ -126,7 +124,7 @@ _VALUES = tuple(
         (r"(?<![\w.{])\d+\.\d+(?![\w.])", "{num}"),
         (r"(?i)(?<![\w.])(?=[0-9a-f]*\d)[0-9a-f]{12,}(?!\w)", "{hex}"),
         (r"(?<![\w.{-])[A-Za-z][\w-]*\d{6,}[\w-]*", "{word}"),
-        (rf"(?<![\w.{{-])\d+(?=\s?(?:{_COUNTED})(?![a-z]))", "{int}"),
+        (rf"(?<![\w.{{-])\d+(?=\s?(?:{_UNITS})(?![a-z]))", "{int}"),
         (r"(?<![\w.{-])(?<!\[(?=0))\d{2,}(?![\w.])", "{int}"),
         (r"(?i)\.{3,}|…|\bx{3,}\b|\*{3,}", "{any}"),
     )
@@ -136,33 +134,33 @@ _VALUES = tuple(
 def propose_signatures(
     titles: Iterable[str], answers: Iterable[str], samples: Sequence[Sample], symptoms: Iterable[str] = ()
 ) -> tuple[str, ...]:
-    """Return lines of error text from titles and code blocks with placeholders for values; those of titles first.
+    """Return a few lines of error text from titles, then from code blocks, with placeholders for values.
 
-    `symptoms`: texts whose code blocks quote what goes wrong, whatever its words. Leaves out lines that are not
-    specific, and lines that a sample of another entry has.
+    `symptoms`: texts whose code blocks quote an error even if no line is worded like one. Lines that are not specific,
+    or that match one of `samples` (those of other entries), are left out.
     """
     titles, texts = list(titles), list(answers)
-    named = "\n".join(titles)
+    title_text = "\n".join(titles)
     lines = [line for title in titles for line in _from_title(title)]
-    lines += [line for text in texts for line in _quoted_in(named, text)]
+    lines += [line for text in texts for line in _shared_with_titles(title_text, text)]
     lines += [line for text in symptoms for line in _from_output(text)]
     lines += [line for text in texts for line in _from_code(text)]
-    # What pages say in Chinese is an explanation, and not what a program printed.
-    found = signatures_of((line for line in lines if not has_han(line)), samples)
-    return tuple(dict.fromkeys(found))[:MAX_SIGNATURES]
+    # Chinese text on a page is an explanation, not the output of a program.
+    signatures = signatures_of((line for line in lines if not has_han(line)), samples)
+    return tuple(dict.fromkeys(signatures))[:MAX_SIGNATURES]
 
 
 def signatures_of(lines: Iterable[str], samples: Sequence[Sample]) -> Iterator[str]:
-    """Yield lines of error text with placeholders for values; without those that are not specific or that one of
-    `samples` has."""
-    for signature in filter(None, map(shape_of, lines)):
+    """Yield lines of error text as signatures, with placeholders for values; lines that are not specific, or that match
+    one of `samples`, are left out."""
+    for signature in filter(None, map(to_signature, lines)):
         line = compile_signature_line(signature)
         if not any(line.matches(sample.text) for sample in samples):
             yield signature
 
 
 def _from_title(title: str) -> Iterator[str]:
-    """Yield the phrases that a title quotes; else its part that starts like an exception."""
+    """Yield the phrases that a title quotes, or else the part that starts with the name of an exception."""
     quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED_PHRASE.finditer(title)]
     phrases = [
         text for text in quoted if len(text.split()) > 1 and not (has_han(text) or _COMMAND.match(text))
@@ -175,65 +173,65 @@ def _from_title(title: str) -> Iterator[str]:
         yield match[0]
 
 
-def _quoted_in(titles: str, answer: str) -> Iterator[str]:
-    """Yield the lines of output that a title says, too."""
-    for kept in _quoted_lines(answer, OUTPUTS):
-        yield from (line for line in kept if line.count(" ") > 1 and line in titles)
+def _shared_with_titles(titles: str, answer: str) -> Iterator[str]:
+    """Yield the lines of output that are also in a title."""
+    for lines in _quoted_lines(answer, OUTPUTS):
+        yield from (line for line in lines if line.count(" ") > 1 and line in titles)
 
 
 def _from_code(answer: str) -> Iterator[str]:
-    """Yield error lines of blocks that quote a terminal: only the last line of a traceback."""
-    for kept in _quoted_lines(answer, LOGS):
-        yield from _error_lines(kept)
+    """Yield the error lines of blocks that quote a terminal; of exceptions, only the last line."""
+    for lines in _quoted_lines(answer, LOGS):
+        yield from _error_lines(lines)
 
 
 def _from_output(symptom: str) -> Iterator[str]:
-    """Yield the first line of each block that quotes output, none of whose lines has the words of an error."""
-    for kept in _quoted_lines(symptom, OUTPUTS):
-        if not _error_lines(kept):
-            yield from kept[:1]
+    """Yield the first line of each block of output that has no error line."""
+    for lines in _quoted_lines(symptom, OUTPUTS):
+        if not _error_lines(lines):
+            yield from lines[:1]
 
 
-def _error_lines(kept: Sequence[str]) -> Sequence[str]:
-    named = [line for line in kept if _EXCEPTION_LINE.match(line)]
-    return named[-1:] or [line for line in kept if _ERROR_WORDS.search(line)][:2]
+def _error_lines(lines: Sequence[str]) -> Sequence[str]:
+    exceptions = [line for line in lines if _EXCEPTION_LINE.match(line)]
+    return exceptions[-1:] or [line for line in lines if _ERROR_WORDS.search(line)][:2]
 
 
 def _quoted_lines(answer: str, infos: Set[str]) -> Iterator[Sequence[str]]:
-    """Yield the lines of each block of code with one of the info strings, without time stamps, frames and commands."""
-    for block in _code(parse_page(answer).blocks):
+    """Yield the lines of each code block with one of the info strings, without timestamps, frames and commands."""
+    for block in _code_blocks(parse_page(answer).blocks):
         if block.kind == "fence" and block.markup.strip("`~ ").split(" ")[0].lower() not in infos:
             continue
         lines = [_STAMP.sub("", line).strip() for line in block.content.split("\n")]
         yield [line for line in lines if line and not _FRAME.match(line) and not _COMMAND.match(line)]
 
 
-def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
-    """Yield blocks that quote output: code, and those paragraphs of quotations that read like an error."""
+def _code_blocks(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
+    """Yield blocks that quote output: code, and paragraphs of block quotes with words of an error."""
     for block in blocks:
         if block.kind in {"fence", "code_block"}:
             yield block
         elif block.kind == "blockquote":
             paragraphs = (child for child in block.children if child.kind == "paragraph")
             yield from (each for each in paragraphs if _ERROR_WORDS.search(each.content))
-        yield from _code(block.children)
+        yield from _code_blocks(block.children)
 
 
-def shape_of(line: str) -> str:
-    """Return the line as a signature with placeholders for values; empty if that is not specific."""
+def to_signature(line: str) -> str:
+    """Return a line as a signature with placeholders for values; empty if it is not specific."""
     if len(line) < 8:
         return ""
     text = line[:MAX_SIGNATURE_CHARS]
     if len(line) > MAX_SIGNATURE_CHARS:
         text = text.rpartition(" ")[0]
     text = text.replace("{", "{{").replace("}", "}}")
-    # A quotation distinguishes an exception; in any other message it is a value, unless nothing else would be left.
-    opened = "" if _EXCEPTION_LINE.match(line) else _QUOTED_VALUE.sub("{quoted}", text)
-    return (opened != text and _specific(opened)) or _specific(text)
+    # A quoted text distinguishes an exception; in other messages it is a value, unless too little would be left.
+    masked = "" if _EXCEPTION_LINE.match(line) else _QUOTED_VALUE.sub("{quoted}", text)
+    return (masked != text and _mask_values(masked)) or _mask_values(text)
 
 
-def _specific(text: str) -> str:
-    """Return the line with placeholders for values other than quotations; empty if that is not specific."""
+def _mask_values(text: str) -> str:
+    """Return a line with placeholders for unquoted values; empty if it is not specific."""
     for pattern, placeholder in _VALUES:
         text = pattern.sub(placeholder, text)
     text = re.sub(r"(?:\{any\}\s*)+$|^(?:\{any\}\s*)+", "", text).strip().rstrip("\\")
@@ -248,13 +246,13 @@ def is_specific(line: str) -> bool:
         return False
 
 
-ENOUGH_WEIGHT = 6.0
-"""Least total weight of the words of a tag in a text: at least two words, or one of its name."""
-MOST_TAGS = 2
+MIN_WEIGHT = 6.0
+"""Minimum total weight of the words that a text shares with a tag."""
+MAX_TAGS = 2
 
 
 class TagFinder:
-    """Finds tags of one list for a text. `titles`: titles of the entries with each tag."""
+    """Finds the tags of one taxonomy list that fit a text. `titles`: titles of the entries with each tag."""
 
     def __init__(
         self, tags: Mapping[str, Tag], titles: Mapping[str, Iterable[str]], analyzer: Analyzer
@@ -270,18 +268,18 @@ class TagFinder:
         self._weight = {term: math.log((1 + len(tags)) / count) for term, count in frequency.items()}
 
     def find(self, text: str) -> tuple[str, ...]:
-        """Return the ids of the tags that fit best, at most two; none if nothing fits well."""
+        """Return the ids of the best tags, at most two. Each shares two words, or one of its name, with the text."""
         terms = self._terms(text)
         scores: dict[str, float] = {}
-        fitting: list[str] = []
+        eligible: list[str] = []
         for tag, words in self._words.items():
-            shared, named = terms & words, terms & self._names[tag]
-            scores[tag] = math.fsum(self._weight[term] * (2 if term in named else 1) for term in shared)
-            if named or len(shared) > 1:
-                fitting.append(tag)
-        least = max(ENOUGH_WEIGHT, 0.7 * max(scores.values(), default=0.0))
-        best = sorted(fitting, key=lambda tag: -scores[tag])[:MOST_TAGS]
-        return tuple(tag for tag in best if scores[tag] >= least)
+            shared, in_name = terms & words, terms & self._names[tag]
+            scores[tag] = math.fsum(self._weight[term] * (2 if term in in_name else 1) for term in shared)
+            if in_name or len(shared) > 1:
+                eligible.append(tag)
+        threshold = max(MIN_WEIGHT, 0.7 * max(scores.values(), default=0.0))
+        best = sorted(eligible, key=lambda tag: -scores[tag])[:MAX_TAGS]
+        return tuple(tag for tag in best if scores[tag] >= threshold)
 
     def _terms(self, *texts: str) -> set[str]:
         tokens = (token for text in texts for token in self._analyzer.analyze(text).tokens)
@@ -290,21 +288,21 @@ class TagFinder:
 
 def finders_of(corpus: Corpus, analyzer: Analyzer) -> tuple[TagFinder, TagFinder]:
     """Return the finders of topics and of error types, from the taxonomy and the titles of a corpus."""
-    topics: defaultdict[str, list[str]] = defaultdict(list)
-    types: defaultdict[str, list[str]] = defaultdict(list)
+    topic_titles: defaultdict[str, list[str]] = defaultdict(list)
+    type_titles: defaultdict[str, list[str]] = defaultdict(list)
     for file in corpus.files:
-        for known, tags in ((topics, file.front.topics), (types, file.front.error_types)):
+        for titles, tags in ((topic_titles, file.front.topics), (type_titles, file.front.error_types)):
             for tag in tags:
-                known[tag].append(file.front.title)
-    taxonomy = corpus.taxonomy
-    return TagFinder(taxonomy.topic, topics, analyzer), TagFinder(taxonomy.error_type, types, analyzer)
+                titles[tag].append(file.front.title)
+    topics = TagFinder(corpus.taxonomy.topic, topic_titles, analyzer)
+    return topics, TagFinder(corpus.taxonomy.error_type, type_titles, analyzer)
 
 
 MAX_CHARS = 300
 
 VARIANTS = re.compile(r"-(?:from-log|from-threads|if-none|address|license)$")
-"""Suffix of a rule whose text differs: for entries made from a log or from threads instead of a page, where nothing was
-guessed, or by what of the page is not known."""
+"""Suffixes of rules that only select another text: for an entry made from a log or threads instead of a page, for a
+guess that found nothing, or for the part of a source that is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +312,7 @@ class Doubt:
     rule: str
     values: tuple[tuple[str, str], ...] = ()
 
-    def say(self, lang: Language) -> str:
+    def render(self, lang: Language) -> str:
         text = f"{VARIANTS.sub('', self.rule)}: {_texts().translate(lang, f'doubt.{self.rule}', **dict(self.values))}"
         return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
 
@@ -330,5 +328,5 @@ def doubt(rule: str, **values: object) -> Doubt:
 
 
 def doubt_guess(rule: str, names: Sequence[str]) -> Doubt:
-    """Create a doubt about what was guessed, which may be nothing."""
+    """Create a doubt about guessed names, of which there may be none."""
     return doubt(rule, names=", ".join(names)) if names else doubt(f"{rule}-if-none")

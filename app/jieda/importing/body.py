@@ -1,7 +1,7 @@
 """The fifth stage: converts the lines of an answer into the body of an edition."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,7 @@ _LABEL = re.compile(r"(?:\*\*|__)(?P<name>[^*_\n]{1,40}?)\s*[:：]?\s*(?:\*\*|__
 class PageAnswer:
     """An answer as Markdown that is valid in an entry, with its lost links and its images as in `LinkRewriter`.
 
-    `parts`: the same text divided, each part with the key of its section.
+    `parts`: the same text split by section, each part with the key of its section.
     """
 
     text: str
@@ -42,7 +42,7 @@ def read_answer(page: MarkdownPage, question: PageQuestion, targets: Targets, en
     links = LinkRewriter(targets, entry_slug, anchors)
     text = links.rewrite(text).strip("\n")
     lost, linked_images = (tuple(dict.fromkeys(each)) for each in (links.lost, links.linked_images))
-    return PageAnswer(text, _parts(text), lost, linked_images, links.images)
+    return PageAnswer(text, _split_sections(text), lost, linked_images, links.images)
 
 
 def source_lines(page: MarkdownPage, question: PageQuestion) -> list[str]:
@@ -53,7 +53,7 @@ def source_lines(page: MarkdownPage, question: PageQuestion) -> list[str]:
     lines = trim(lines)
     quoted = page.origin and lines and all(line.startswith(">") for line in lines)
     if quoted and not lines[0].startswith("> **"):
-        # An answer that is only indented below its question is neither a quotation nor a notice.
+        # An answer that is only indented is neither a quotation nor a notice.
         lines = trim([line.removeprefix(">").removeprefix(" ") for line in lines])
     if lines and question.style == "definition":
         lines[0] = re.sub(r"^\s*:\s+", "", lines[0])
@@ -63,7 +63,7 @@ def source_lines(page: MarkdownPage, question: PageQuestion) -> list[str]:
 
 
 def _without_mark(line: str, end: int) -> str:
-    """Remove `A:`; if the mark was the start of bold text, the rest of it stays bold."""
+    """Remove a mark such as `A:`; if bold text starts with it, the rest of that stays bold."""
     rest, mark = line[end:].lstrip(), line[:end]
     if mark.count("**") % 2 and rest.count("**") % 2:
         return f"**{rest}"
@@ -71,32 +71,32 @@ def _without_mark(line: str, end: int) -> str:
 
 
 def compose(answers: Mapping[Language, PageAnswer], kind: Kind) -> dict[Language, str]:
-    """Return the bodies: one section per part if all editions have the same ones, otherwise everything in one."""
-    divided = kind is Kind.ERROR and _have_common_sections(answers.values())
+    """Return the bodies, with a section per part if all editions have the same parts, otherwise with one section."""
+    by_section = kind is Kind.ERROR and _have_same_sections(answers.values())
     bodies: dict[Language, str] = {}
     for lang, answer in answers.items():
-        parts = answer.parts if divided else ((MAIN_SECTION[kind], answer.text),)
+        parts = answer.parts if by_section else ((MAIN_SECTION[kind], answer.text),)
         bodies[lang] = "\n".join(
             f"## {SECTIONS[key][lang]}\n\n{text or EMPTY[lang]}\n" for key, text in parts
         )
     return bodies
 
 
-def _have_common_sections(answers: Iterable[PageAnswer]) -> bool:
-    """Whether all editions have the same sections, each once, including those required for an error."""
+def _have_same_sections(answers: Iterable[PageAnswer]) -> bool:
+    """Whether all editions have the same sections, each once, including the one required for an error."""
     keys = {tuple(key for key, _ in answer.parts) for answer in answers}
     first = next(iter(keys))
     return len(keys) == 1 and "fix" in first and len(set(first)) == len(first)
 
 
-def _parts(text: str) -> tuple[tuple[str, str], ...]:
-    """Split at headings and bold labels that name a section; text before the first is the symptom."""
+def _split_sections(text: str) -> tuple[tuple[str, str], ...]:
+    """Split an answer at headings and bold labels that name a section; text before the first is the symptom."""
     parts: list[tuple[str, list[str]]] = [("", [])]
     starts = {block.first: block for block in parse_page(text).blocks}
     for number, line in enumerate(text.split("\n")):
-        label = _label(starts[number], line) if number in starts else None
-        if label:
-            parts.append((label[0], [label[1]]))
+        section = _section_of(starts[number], line) if number in starts else None
+        if section:
+            parts.append((section[0], [section[1]]))
         else:
             parts[-1][1].append(line)
     if not "".join(parts[0][1]).strip():
@@ -106,7 +106,7 @@ def _parts(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((key, "\n".join(lines).strip("\n")) for key, lines in parts if key)
 
 
-def _label(block: SourceBlock, line: str) -> tuple[str, str] | None:
+def _section_of(block: SourceBlock, line: str) -> tuple[str, str] | None:
     """Return the section that a block names, and the rest of its line; None if it names none."""
     if block.kind == "heading":
         key = WORDING.part(plain(block.content))
@@ -117,13 +117,13 @@ def _label(block: SourceBlock, line: str) -> tuple[str, str] | None:
 
 
 def _shift_headings(text: str) -> tuple[str, dict[str, str]]:
-    """Shift headings so that they start at H3, below the sections; also return old anchors with the new ones."""
+    """Shift headings to start at H3, below the sections; also return a map of old anchors to new ones."""
     lines = text.split("\n")
     headings = list(_headings(parse_page(text).blocks))
     if not headings:
         return text, {}
     shift = 3 - min(block.level for block in headings)
-    taken = Anchors({*PAGE_IDS, *SECTIONS})
+    new_anchors = Anchors({*PAGE_IDS, *SECTIONS})
     anchors: dict[str, str] = {}
     for block in reversed(headings):
         level = min(max(block.level + shift, 3), 6)
@@ -134,15 +134,15 @@ def _shift_headings(text: str) -> tuple[str, dict[str, str]]:
             del lines[block.first + 1 : block.end]
     for block in headings:
         title = plain(block.content)
-        new = taken.take(slug(title.replace("`", "")))
+        new = new_anchors.take(slug(title.replace("`", "")))
         for old in (anchor_of(block.content), slug(title), new):
             anchors.setdefault(old, new)
     return "\n".join(lines), anchors
 
 
-def _headings(blocks: Sequence[SourceBlock]) -> list[SourceBlock]:
-    return [
-        found
-        for block in blocks
-        for found in ([block] if block.kind == "heading" else _headings(block.children))
-    ]
+def _headings(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
+    for block in blocks:
+        if block.kind == "heading":
+            yield block
+        else:
+            yield from _headings(block.children)

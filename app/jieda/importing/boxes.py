@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from jieda.importing.elements import Lines
 from jieda.importing.outline import fence_after, plain
 
-CLOSED = re.compile(
+_BOX_OPENING = re.compile(
     r"^(?P<fence>:{3,}|/{3,})\s*details\s+(?:\|\s*)?(?P<fenced>\S.*)$"
     r"|^(?P<myst>:{3,}|`{3,})\{(?:dropdown|rubric)\}\s+(?P<directive>\S.*)$"
     r"|^\{\{[<%]\s*details\s+(?:\w+=)?\"(?P<shortcode>[^\"]+)\".*[>%]\}\}\s*$"
@@ -26,11 +26,11 @@ _TAB = re.compile(
     r"^\s*(?:\{\{[<%]\s*tab\s+(?:\w+=)?\"(?P<hugo>[^\"]+)\".*[>%]\}\}|\{%\s*tab\s+title=\"(?P<gitbook>[^\"]+)\".*%\})\s*$"
 )
 """Opening line of a tab: Hugo, GitBook."""
-_SET_IN = re.compile(
+_INDENTED = re.compile(
     r"^(?P<indent> *)(?:(?:!!!|\?\?\?\+?)\s+(?P<kind>[\w-]+)(?:[^\"]*\"(?P<title>.*)\")?"
     r"|===[!+]?\s+\"(?P<tab>.+)\")\s*$"
 )
-"""Opening line of a box, a notice or a tab whose text is indented: MkDocs."""
+"""Opening line of a box, notice or tab whose text is indented: MkDocs."""
 _ASKING = frozenset({"question", "faq", "help"})
 """Kinds of boxes whose title is a question."""
 _FENCED = re.compile(r"^(?P<fence>:{3,})\s*(?P<kind>\w[\w-]*)\s*(?P<title>.*)$")
@@ -48,13 +48,13 @@ _HEADING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 MOST_BLANK = 8
-"""Maximum of lines in which the first text of a component is looked for."""
+"""Maximum number of lines to search for the first text of a component."""
 MOST_HEADING_LINES = 8
-"""Maximum of lines of a heading written as HTML."""
+"""Maximum number of lines of an HTML heading."""
 _INDENT = re.compile(r"^(?: {4}|\t)")
 
 Converted = tuple[Lines, int]
-"""What lines become, and the line behind them."""
+"""Converted lines, and the number of the source line after them."""
 
 
 def open_boxes(text: str) -> Lines:
@@ -66,12 +66,12 @@ def open_boxes(text: str) -> Lines:
 
 
 def _open_components(lines: list[str]) -> Iterator[tuple[str, int]]:
-    """Yield the lines without the tags of components, and without the indentation that these give to what is in them;
-    labels of components are kept."""
+    """Yield the lines without the tags of components and without the indentation of their content; labels of components
+    are kept."""
     tags = [_COMPONENT.match(line) for line in lines]
     closings = Counter(tag["name"] for tag in tags if tag and tag["close"])
     opened: list[tuple[str, int]] = []
-    names: Counter[str] = Counter()
+    open_names: Counter[str] = Counter()
     fence = ""
     for at, (line, tag) in enumerate(zip(lines, tags, strict=True)):
         before, fence = fence, _fence_after(fence, line)
@@ -82,24 +82,24 @@ def _open_components(lines: list[str]) -> Iterator[tuple[str, int]]:
         name = tag["name"]
         if tag["close"]:
             closings[name] -= 1
-            inner = ""
-            while names[name] and inner != name:
-                inner, _ = opened.pop()
-                names[inner] -= 1
+            closed = ""
+            while open_names[name] and closed != name:
+                closed, _ = opened.pop()
+                open_names[closed] -= 1
         elif closings[name] > 0:
-            names[name] += 1
+            open_names[name] += 1
             first = next((each for each in lines[at + 1 : at + 1 + MOST_BLANK] if each.strip()), "")
             opened.append((name, len(first) - len(first.lstrip(" "))))
         label = _LABEL.search(tag["rest"])
-        yield from _apart(f"**{label['double'] or label['single']}:**", at) if label else [("", at)]
+        yield from _spaced(f"**{label['double'] or label['single']}:**", at) if label else [("", at)]
 
 
 def _fence_after(fence: str, line: str) -> str:
     # A box of MyST is written like a code block.
-    return fence_after(fence, "" if CLOSED.match(line) else line)
+    return fence_after(fence, "" if _BOX_OPENING.match(line) else line)
 
 
-def _apart(line: str, at: int) -> Lines:
+def _spaced(line: str, at: int) -> Lines:
     return [("", at), (line, at), ("", at)]
 
 
@@ -107,13 +107,13 @@ def _convert_lines(lines: list[str]) -> Iterator[tuple[str, int]]:
     at, fence = 0, ""
     while at < len(lines):
         before, fence = fence, _fence_after(fence, lines[at])
-        tried = (convert(lines, at) for convert in (() if before or fence else CONVERTERS))
-        text, at = next(filter(None, tried), ([(lines[at], at)], at + 1))
+        conversions = (convert(lines, at) for convert in (() if before or fence else CONVERTERS))
+        text, at = next(filter(None, conversions), ([(lines[at], at)], at + 1))
         yield from text
 
 
-def _inside(lines: list[str], first: int, end: int, indent: str = "") -> Lines:
-    """Convert the text of a box, without its indentation and the blank lines behind it."""
+def _convert_content(lines: list[str], first: int, end: int, indent: str = "") -> Lines:
+    """Convert the text of a box, without its indentation and the blank lines after it."""
     bare = [_INDENT.sub("", line.removeprefix(indent)) for line in lines[first:end]]
     text = [(line, first + number) for line, number in _convert_lines(bare)]
     while text and not text[-1][0]:
@@ -121,13 +121,13 @@ def _inside(lines: list[str], first: int, end: int, indent: str = "") -> Lines:
     return text
 
 
-def _details(title: str, inside: Lines, at: int, end: int) -> Lines:
-    return [(f"<details><summary>{title}</summary>", at), ("", at), *inside, *_apart("</details>", end - 1)]
+def _details(title: str, content: Lines, at: int, end: int) -> Lines:
+    return [(f"<details><summary>{title}</summary>", at), ("", at), *content, *_spaced("</details>", end - 1)]
 
 
-def _quotation(title: str, inside: Lines, at: int, end: int) -> Lines:
+def _quotation(title: str, content: Lines, at: int, end: int) -> Lines:
     head = [(f"**{title}**", at), ("", at)] if title else []
-    quoted = [(f"> {line}".rstrip(), number) for line, number in [*head, *inside]]
+    quoted = [(f"> {line}".rstrip(), number) for line, number in [*head, *content]]
     return [("", at), *quoted, ("", end - 1)]
 
 
@@ -140,47 +140,47 @@ def _convert_heading(lines: list[str], at: int) -> Converted | None:
     if match is None or not plain(title):
         return None
     anchor = f" {{#{match['anchor']}}}" if match["anchor"] else ""
-    behind = at + match[0].rstrip().count("\n") + 1
-    return _apart(f"{'#' * int(match['level'])} {title}{anchor}", at), behind
+    after = at + match[0].rstrip().count("\n") + 1
+    return _spaced(f"{'#' * int(match['level'])} {title}{anchor}", at), after
 
 
-def _closing(line: str) -> str:
-    """Return what closes the box that opens on a line; empty if none does."""
-    match = CLOSED.match(line)
+def _closing_mark(line: str) -> str:
+    """Return the mark that closes the box that opens on a line; empty if none opens."""
+    match = _BOX_OPENING.match(line)
     return (match["fence"] or match["myst"] or f"/{match['tag'] or 'details'}") if match else ""
 
 
 def _convert_closed(lines: list[str], at: int) -> Converted | None:
-    """Convert a box with a closing line; without one, it ends where the next one like it opens."""
-    match = CLOSED.match(lines[at])
+    """Convert a box up to its closing line, or else up to where the next box with the same mark opens."""
+    match = _BOX_OPENING.match(lines[at])
     if match is None:
         return None
-    closing = _closing(lines[at])
-    inside = range(at + 1, len(lines))
+    mark = _closing_mark(lines[at])
+    below = range(at + 1, len(lines))
     ends = (
-        number for number in inside if closing in (lines[number].strip(" \t{<%>}"), _closing(lines[number]))
+        number for number in below if mark in (lines[number].strip(" \t{<%>}"), _closing_mark(lines[number]))
     )
     end = next(ends, len(lines))
     title = next(filter(None, match.group("fenced", "directive", "shortcode", "double", "single")))
-    options = (number for number in inside if not _OPTION.match(lines[number]))
+    options = (number for number in below if not _OPTION.match(lines[number]))
     first = next(options, end) if lines[at][0] == "/" else at + 1
-    behind = end + (end < len(lines) and not _closing(lines[end]))
-    return _details(title, _inside(lines, first, end), at, end), behind
+    after = end + (end < len(lines) and not _closing_mark(lines[end]))
+    return _details(title, _convert_content(lines, first, end), at, end), after
 
 
-def _convert_set_in(lines: list[str], at: int) -> Converted | None:
-    match = _SET_IN.match(lines[at])
+def _convert_indented(lines: list[str], at: int) -> Converted | None:
+    match = _INDENTED.match(lines[at])
     if match is None:
         return None
     indent, title, kind = match["indent"], match["title"], match["kind"]
     end = _end_of_indented(lines, at + 1, indent)
-    inside = _inside(lines, at + 1, end, indent)
+    content = _convert_content(lines, at + 1, end, indent)
     if match["tab"]:
-        text = [*_apart(f"**{match['tab']}:**", at), *inside, ("", end - 1)]
+        text = [*_spaced(f"**{match['tab']}:**", at), *content, ("", end - 1)]
     elif title and kind in _ASKING and not indent:
-        text = _details(title, inside, at, end)
+        text = _details(title, content, at, end)
     else:
-        text = _quotation(kind.capitalize() if title is None else title, inside, at, end)
+        text = _quotation(kind.capitalize() if title is None else title, content, at, end)
     return [(f"{indent}{line}" if line else "", number) for line, number in text], end
 
 
@@ -189,26 +189,26 @@ def _convert_fenced(lines: list[str], at: int) -> Converted | None:
     if match is None:
         return None
     title = match["title"].strip(" \"'[]{}") or match["kind"].capitalize()
-    closing = range(at + 1, len(lines))
-    end = next((number for number in closing if lines[number].strip() == match["fence"]), None)
+    below = range(at + 1, len(lines))
+    end = next((number for number in below if lines[number].strip() == match["fence"]), None)
     if end is None:
-        return _apart(f"**{title}**", at), at + 1
-    return _quotation(title, _inside(lines, at + 1, end), at, end), end + 1
+        return _spaced(f"**{title}**", at), at + 1
+    return _quotation(title, _convert_content(lines, at + 1, end), at, end), end + 1
 
 
 def _convert_term(lines: list[str], at: int) -> Converted | None:
-    """Convert a question with its answer behind a colon below it."""
+    """Convert a question whose answer is below it, after a colon."""
     below = next((number for number in range(at + 1, min(at + 3, len(lines))) if lines[number].strip()), at)
     if below == at or not _TERM.match(lines[at]) or not (defined := _DEFINED.match(lines[below])):
         return None
     end = _end_of_indented(lines, below + 1, "")
     lines[below] = lines[below][defined.end() :]
-    return _details(lines[at].strip(), _inside(lines, below, end), at, end), end
+    return _details(lines[at].strip(), _convert_content(lines, below, end), at, end), end
 
 
 def _convert_line(lines: list[str], at: int) -> Converted | None:
     if tab := _TAB.match(lines[at]):
-        return _apart(f"**{tab['hugo'] or tab['gitbook']}:**", at), at + 1
+        return _spaced(f"**{tab['hugo'] or tab['gitbook']}:**", at), at + 1
     if alert := _ALERT.match(lines[at]):
         return [(f"{alert[1]}**{alert[2].capitalize()}**", at), (alert[1].rstrip(), at)], at + 1
     return ([("", at)], at + 1) if _MARK.match(lines[at]) else None
@@ -217,16 +217,16 @@ def _convert_line(lines: list[str], at: int) -> Converted | None:
 CONVERTERS = (
     _convert_heading,
     _convert_closed,
-    _convert_set_in,
+    _convert_indented,
     _convert_fenced,
     _convert_term,
     _convert_line,
 )
-"""Each converts what begins on a line, if it is of its kind; the first that does is used."""
+"""Converters of the block that begins on a line. The first that does not return None is used."""
 
 
 def _end_of_indented(lines: list[str], first: int, indent: str) -> int:
-    """Return the line that ends a text set in by four columns more than `indent`."""
+    """Return the number of the first line from `first` that is not indented by four columns more than `indent`."""
     inner = re.compile(rf"^{indent}(?: {{4}}|\t)")
     return next(
         (at for at in range(first, len(lines)) if lines[at].strip() and not inner.match(lines[at])),

@@ -1,5 +1,4 @@
-"""Writes a page as Markdown with line origins, from elements named as in HTML; HTML and reStructuredText become these
-first."""
+"""Writes elements, named as in HTML, as Markdown lines with their origins, for pages in HTML and reStructuredText."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,8 +28,8 @@ _BEGINS_BLOCK = re.compile(r"#|- |\d+\. |>|```|~~~|\||<details")
 class Element:
     """An element of a page, or a piece of `text`, which has no name. `line`: its line in the file, counted from 0.
 
-    Names that HTML does not have: `anchor`, a link within the page that is none in Markdown; `term` and `definition`,
-    which stay what they are, while a `<dt>` becomes a heading.
+    Names that HTML does not have: `anchor`, a link within the page, which becomes plain text; `term` and `definition`,
+    which become a definition list, while a `<dt>` becomes a heading.
     """
 
     name: str
@@ -41,19 +40,19 @@ class Element:
 
     @property
     def asks(self) -> bool:
-        """Whether it is a question by its name or class."""
-        named = self.name in BLOCKS and _ASKED.search(self.attributes.get("class", ""))
-        return self.name == "dt" or bool(named)
+        """Whether its name or class marks it as a question."""
+        by_class = self.name in BLOCKS and _ASKED.search(self.attributes.get("class", ""))
+        return self.name == "dt" or bool(by_class)
 
     def walk(self) -> Iterator["Element"]:
-        """Yield this element and all in it, in the order of the page."""
+        """Yield this element and all its descendants, in the order of the page."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
 def write_blocks(parent: Element) -> Lines:
-    """Return what is in an element as blocks of Markdown, each with a blank line behind it."""
+    """Return the content of an element as Markdown blocks, each followed by a blank line."""
     lines: Lines = []
     run: list[Element] = []
     for child in parent.children:
@@ -85,19 +84,19 @@ def _inline(elements: Sequence[Element]) -> str:
 
 
 def _inline_text(element: Element) -> str:
-    """Write an element within a line; blocks in it are only text."""
-    name, given = element.name, element.attributes
+    """Write an element as inline Markdown; blocks in it become plain text."""
+    name, attributes = element.name, element.attributes
     text = re.sub(r"\s+", " ", element.text) + _inline(element.children)
     if name in INLINE or name == "pre":
         mark = INLINE.get(name, "`")
         return f"{mark}{text.strip() if name == 'pre' else text}{mark}" if text.strip() else text
     if name == "anchor":
-        # It may be only the sign `¶` that links a heading to itself.
+        # It may be only the `¶` that links a heading to itself.
         return text if re.search(r"\w", text) else ""
     if name == "a":
-        return f"[{text}]({given['href']})" if given.get("href") else text
+        return f"[{text}]({attributes['href']})" if attributes.get("href") else text
     if name == "img":
-        return f"![{given.get('alt', '')}]({given.get('src', '')})"
+        return f"![{attributes.get('alt', '')}]({attributes.get('src', '')})"
     return f" {text} " if name in BLOCKS or name in {"br", "td", "th"} else text
 
 
@@ -108,7 +107,7 @@ def _heading(element: Element) -> Lines:
 
 
 def _question(element: Element) -> Lines:
-    """Mark the first paragraph of an element as a question, but for one that is only a link."""
+    """Mark the first paragraph of an element as a question, or as a list item if it is only a link."""
     lines = write_blocks(element)
     if lines and not _BEGINS_BLOCK.match(lines[0][0]):
         text = lines[0][0].rstrip(" +-−▼▾")
@@ -125,8 +124,8 @@ def _list(element: Element) -> Lines:
             lines += _item(child, mark)
             number += 1
         else:
-            held = write_blocks(Element("", child.line, children=[child]))
-            lines += _indented(held, mark)
+            blocks = write_blocks(Element("", child.line, children=[child]))
+            lines += _indented(blocks, mark)
     return lines
 
 
@@ -142,7 +141,7 @@ def _indented(lines: Lines, mark: str) -> Lines:
 def _code(element: Element) -> Lines:
     text = "".join("\n" if each.name == "br" else each.text for each in element.walk())
     lines = [(line, at) for at, line in enumerate(text.rstrip().split("\n"), element.line)]
-    # A line break beside a tag is none of the code.
+    # A line break next to a tag is not part of the code.
     lines = lines[1:] if not lines[0][0].strip() else lines
     fence = "~~~~" if "```" in text else "```"
     opening = (f"{fence}{element.attributes.get('language', '')}", element.line)
@@ -167,13 +166,13 @@ def _summary(element: Element) -> Lines:
 
 
 def _table(element: Element) -> Lines:
-    """Write a table that has header cells; others, and those with headings, questions or tables in them, lay out a
-    page."""
-    inner = list(element.walk())[1:]
-    layout = any(each.name in HEADINGS | {"table", "details"} or each.asks for each in inner)
-    if layout or not any(each.name == "th" for each in inner):
+    """Write a table, or only its blocks if it lays out a page: if it has no header cells, or contains headings,
+    questions or tables."""
+    descendants = list(element.walk())[1:]
+    layout = any(each.name in HEADINGS | {"table", "details"} or each.asks for each in descendants)
+    if layout or not any(each.name == "th" for each in descendants):
         return write_blocks(element)
-    rows = [(cells, each.line) for each in inner if each.name == "tr" and (cells := _cells(each))]
+    rows = [(cells, each.line) for each in descendants if each.name == "tr" and (cells := _cells(each))]
     width = max((len(cells) for cells, _ in rows), default=0)
     padded = [([*cells, *[""] * (width - len(cells))], line) for cells, line in rows]
     padded[1:1] = [(["---"] * width, line) for _, line in padded[:1]]

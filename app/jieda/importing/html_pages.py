@@ -7,7 +7,7 @@ from jieda.importing.elements import Element, Lines, write_blocks
 SILENT = frozenset("head title script style nav header footer aside form noscript svg template".split())
 """Elements whose text is not part of the page's content."""
 LANDMARKS = frozenset("banner complementary contentinfo navigation search".split())
-"""Roles that make an element such as `<div>` one of those."""
+"""Roles of elements, such as a `<div>`, whose text is not part of the page's content either."""
 EMPTY = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 """Elements without an end tag."""
 ENDED_BY = {
@@ -18,9 +18,9 @@ ENDED_BY = {
     **dict.fromkeys(("td", "th"), "td th"),
     **dict.fromkeys(("dt", "dd"), "dt dd"),
 }
-"""By element: those that end where it begins, if they have no end tag."""
+"""By element: the elements without an end tag that its start tag ends."""
 SCOPES = frozenset("ul ol dl table details blockquote".split())
-"""Elements around others that end nothing outside of them."""
+"""Elements whose content cannot end an element outside of them."""
 
 
 class TreeBuilder(HTMLParser):
@@ -34,9 +34,9 @@ class TreeBuilder(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in ENDED_BY:
             self._close(ENDED_BY[tag], SCOPES)
-        given = {name: value or "" for name, value in attrs}
-        within = tag == "a" and given.get("href", "").startswith("#")
-        element = Element("anchor" if within else tag, self._line(), attributes=given)
+        attributes = {name: value or "" for name, value in attrs}
+        is_anchor = tag == "a" and attributes.get("href", "").startswith("#")
+        element = Element("anchor" if is_anchor else tag, self._line(), attributes=attributes)
         if not self._is_silent(element):
             self._open[-1].children.append(element)
         if tag not in EMPTY:
@@ -54,7 +54,7 @@ class TreeBuilder(HTMLParser):
         return self.getpos()[0] - 1
 
     def _close(self, names: str, scopes: frozenset[str] = frozenset()) -> None:
-        """End the innermost open element with one of the names, if it is not outside of one of `scopes`."""
+        """End the innermost open element with one of the names, unless one of `scopes` is open inside it."""
         for at in range(len(self._open) - 1, 0, -1):
             if self._open[at].name in names.split():
                 del self._open[at:]
@@ -64,7 +64,7 @@ class TreeBuilder(HTMLParser):
 
     def _is_silent(self, element: Element) -> bool:
         if element.name == "header" and any(each.name in {"article", "section"} for each in self._open):
-            # It belongs to a part of the page.
+            # The header of a part of the page, not of the site.
             return False
         return element.name in SILENT or element.attributes.get("role") in LANDMARKS
 

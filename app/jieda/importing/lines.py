@@ -27,7 +27,7 @@ class RefusedLine(ValueError):
 
 
 def read_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
-    """Yield non-blank lines with their numbers, from 1; None for one too long to be held. Raises JiedaError."""
+    """Yield non-blank lines with their numbers, from 1; None for a line that is too long. Raises JiedaError."""
     number = 0
     while line := _read_line(stream, number, MAX_LINE_BYTES + 1):
         number += 1
@@ -55,7 +55,7 @@ def read_object(line: bytes | None) -> Object:
             ("", f"is longer than {MAX_LINE_BYTES} bytes: leave `html` out, or split the entry")
         )
     try:
-        found = json.loads(line.decode("utf-8"), object_pairs_hook=_object)
+        parsed = json.loads(line.decode("utf-8"), object_pairs_hook=_object)
     except UnicodeDecodeError as error:
         raise RefusedLine(("", f"must be UTF-8; byte {error.start + 1} is not")) from error
     except json.JSONDecodeError as error:
@@ -66,24 +66,24 @@ def read_object(line: bytes | None) -> Object:
         raise RefusedLine(
             ("", "is nested too deep to be an entry, or has a number of too many digits")
         ) from error
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise RefusedLine(("", "must be one JSON object, `{…}`, for each edition"))
-    return found
+    return parsed
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Object:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise RefusedLine((twice, "appears twice: write it once"))
-    return found
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise RefusedLine((repeated, "appears twice: write it once"))
+    return fields
 
 
 OWN = ("id", "lang", "framework", "markdown")
-"""Fields of the API's entries that determine an edition's path, and its body."""
+"""Fields of the API's entries that become an edition's path and body, not front matter."""
 IGNORED = ("editions", "html", "fix", "headings", "stale", "url", "api_url", "generation")
-"""Further fields of the API's entries, which are ignored."""
+"""Fields of the API's entries that are ignored."""
 _RELATED = ("id", "lang", "title", "applies_to", "url", "api_url", "named")
 _LANGUAGES = " or ".join(Language)
 _BREAK = re.compile("[\r\n\x85\u2028\u2029]")
@@ -92,29 +92,29 @@ _DEEPEST = 8
 _NAME = re.compile("`([^`]+)` ")
 
 
-def read_path(found: Object) -> tuple[str, str]:
+def read_path(fields: Object) -> tuple[str, str]:
     """Return the id, and the path of the edition below the content directory. Raises RefusedLine."""
-    entry_id, lang = found.get("id"), found.get("lang")
+    entry_id, lang = fields.get("id"), fields.get("lang")
     if not isinstance(entry_id, str) or not ENTRY_ID.fullmatch(entry_id):
-        said = "is missing: say" if entry_id is None else f"is {str(entry_id)[:100]!r}, but must be"
+        fault = "is missing: say" if entry_id is None else f"is {str(entry_id)[:100]!r}, but must be"
         raise RefusedLine(
-            ("id", f"{said} <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -")
+            ("id", f"{fault} <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -")
         )
     if not isinstance(lang, str) or lang not in list(Language):
-        said = "is missing: say" if lang is None else f"is {str(lang)[:20]!r}, but must be"
-        raise RefusedLine(("lang", f"{said} {_LANGUAGES}"))
+        fault = "is missing: say" if lang is None else f"is {str(lang)[:20]!r}, but must be"
+        raise RefusedLine(("lang", f"{fault} {_LANGUAGES}"))
     return entry_id, f"{lang}/{entry_id}.md"
 
 
-def read_edition(found: Object, entry_id: str, taxonomy: Taxonomy) -> tuple[FrontMatter, str]:
+def read_edition(fields: Object, entry_id: str, taxonomy: Taxonomy) -> tuple[FrontMatter, str]:
     """Convert an object to front matter and Markdown. Raises RefusedLine with all its faults."""
     framework = entry_id.partition("/")[0]
-    said = {name: value for name, value in found.items() if value not in (None, "") and name not in IGNORED}
-    body = said.get("markdown")
+    filled = {key: value for key, value in fields.items() if value not in (None, "") and key not in IGNORED}
+    body = filled.get("markdown")
     faults = [("markdown", fault)] if (fault := _body_fault(body)) else []
-    if said.get("framework", framework) != framework:
+    if filled.get("framework", framework) != framework:
         faults.append(("framework", f"must be that of the id, {entry_id}, or be left out"))
-    values = {name: value for name, value in said.items() if name not in OWN}
+    values = {name: value for name, value in filled.items() if name not in OWN}
     faults += [(name, fault) for name, value in values.items() if (fault := _value_fault(value))]
     if faults:
         raise RefusedLine(*faults)
@@ -137,8 +137,8 @@ def _body_fault(body: object) -> str:
     return _character_fault(NO_TEXT.search(_with_lf(body)))
 
 
-def _character_fault(found: re.Match[str] | None) -> str:
-    return f"has the character U+{ord(found[0]):04X}, which no text holds: take it out" if found else ""
+def _character_fault(match: re.Match[str] | None) -> str:
+    return f"has the character U+{ord(match[0]):04X}, which no text holds: take it out" if match else ""
 
 
 def _value_fault(value: object, depth: int = 0) -> str:
@@ -154,7 +154,7 @@ def _value_fault(value: object, depth: int = 0) -> str:
 
 
 def _related(value: Any) -> Any:
-    """Return the related ids, written as in files, or as in the API, whose additional neighbors are left out."""
+    """Return related ids from a list as in files, or as in the API, without the neighbors that the API adds."""
     if not isinstance(value, list):
         return value
     for each in value:
@@ -169,8 +169,8 @@ def _related(value: Any) -> Any:
 
 
 def _fields(values: Mapping[str, Any]) -> Fields:
-    said = {name: _node(value) for name, value in values.items() if value is not None}
-    return Fields(said, dict.fromkeys(said, 1), 1)
+    nodes = {name: _node(value) for name, value in values.items() if value is not None}
+    return Fields(nodes, dict.fromkeys(nodes, 1), 1)
 
 
 def _node(value: Any) -> Node:
@@ -185,16 +185,16 @@ def _node(value: Any) -> Node:
 
 
 def _fault(message: str) -> tuple[str, str]:
-    named = _NAME.match(message)
-    if not named:
+    match = _NAME.match(message)
+    if not match:
         return "", message
-    if named[1] not in FIELDS:
-        return named[1], "is not a field of an entry: see docs/content-format.md for those that there are"
-    return named[1], message[named.end() :]
+    if match[1] not in FIELDS:
+        return match[1], "is not a field of an entry: see docs/content-format.md for those that there are"
+    return match[1], message[match.end() :]
 
 
 def _unknown_tags(framework: str, front: FrontMatter, taxonomy: Taxonomy) -> list[tuple[str, str]]:
-    wanted = (
+    used = (
         ("id", "framework", (framework,), taxonomy.framework),
         ("topics", "topic", front.topics, taxonomy.topic),
         ("error_types", "error type", front.error_types, taxonomy.error_type),
@@ -204,7 +204,7 @@ def _unknown_tags(framework: str, front: FrontMatter, taxonomy: Taxonomy) -> lis
             field,
             f"{what} {value!r} is not in taxonomy.yaml, which has {', '.join(known)}: add it, or choose one",
         )
-        for field, what, values, known in wanted
+        for field, what, values, known in used
         for value in values
         if value not in known
     ]

@@ -1,4 +1,4 @@
-"""Questions that one section of a page writes in several ways: boxes, bold lines, marked lines and rows of tables."""
+"""Finds questions that a section writes in several styles: boxes, bold lines, marked lines and table rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -9,7 +9,7 @@ from jieda.importing.styles import DETAILS, STYLES, Unit
 from jieda.importing.wording import WORDING
 
 MIXED = ("marked", "details", "table", "strong")
-"""Styles that stand beside each other below one heading."""
+"""Styles that may occur side by side below one heading."""
 
 Units = tuple[Unit, ...]
 
@@ -17,23 +17,23 @@ Units = tuple[Unit, ...]
 def mix_styles(
     hosts: Sequence[Host], chosen: Mapping[int, Units], asking: Set[HeadingRank]
 ) -> Mapping[int, Units]:
-    """Return the questions of the hosts by number, with those that `chosen`, a style for each host, leaves out: beside
-    others, what is marked and what is in a style that other sections consist of; behind a closed box, any.
+    """Return the questions of each host by its number: those in `chosen`, all in one style, and those in other styles.
 
-    Below a heading that asks, only what asks is a question, and only in styles that other sections consist of.
+    A host with boxes may have more in any style of MIXED, another only marked ones and those in a style of some host.
+    A heading that asks is a question itself, if it has text before others; `asking`: ranks of headings that do.
     """
-    styles = {units[0].style for units in chosen.values()}
+    used_styles = {units[0].style for units in chosen.values()}
     mixed = dict(chosen)
     for at, host in enumerate(hosts):
-        section, written = host.section, chosen.get(at, ())
-        style = written[0].style if written else ""
+        section, chosen_units = host.section, chosen.get(at, ())
+        style = chosen_units[0].style if chosen_units else ""
         if style in MIXED:
-            beside = MIXED if style == "details" else styles - {"table"} | {"marked"}
-            others = _units(host, [each for each in MIXED if each in beside and each != style])
-            mixed[at] = _in_order((*written, *others))
-        elif not written and section.title and host.end == section.end:
+            allowed = MIXED if style == "details" else used_styles - {"table"} | {"marked"}
+            others = _units(host, [each for each in MIXED if each in allowed and each != style])
+            mixed[at] = _in_order((*chosen_units, *others))
+        elif not chosen_units and section.title and host.end == section.end:
             asks = section.rank in asking or WORDING.likeness(section.title) >= ASKING
-            units = _in_order(_units(host, [each for each in MIXED if each in styles - {"table"}]))
+            units = _in_order(_units(host, [each for each in MIXED if each in used_styles - {"table"}]))
             if asks and units and _has_text_before(section, units[0].first):
                 mixed[at] = (heading_unit(section), *units)
     return mixed
@@ -46,7 +46,7 @@ def heading_unit(section: HeadedSection) -> Unit:
 
 
 def _units(host: Host, styles: Sequence[str]) -> Iterator[Unit]:
-    """Yield the units of a host in some styles that ask and are not inside a box."""
+    """Yield the units of a host in the given styles that ask a question and are not inside a box."""
     boxes = list(_boxes(host.section.own))
     for style in styles:
         for unit in STYLES[style](host.section.own):
@@ -63,7 +63,7 @@ def _asks(style: str, unit: Unit) -> bool:
 
 
 def _in_order(units: Iterable[Unit]) -> Units:
-    """Return units by line; of two on one line, the first that was given."""
+    """Return the units in order of their lines, and of several on one line only the first."""
     by_line: dict[int, Unit] = {}
     for unit in units:
         by_line.setdefault(unit.first, unit)
@@ -75,7 +75,7 @@ def _has_text_before(section: HeadedSection, line: int) -> bool:
 
 
 def _boxes(blocks: Sequence[SourceBlock]) -> Iterator[range]:
-    """Yield the lines of each outermost `<details>`; one that is not closed goes to the end."""
+    """Yield the lines of each outermost `<details>`; an unclosed one extends to the end."""
     depth, first = 0, 0
     for block in blocks:
         if block.kind not in {"html_block", "paragraph"}:

@@ -12,7 +12,7 @@ from jieda.importing.wording import WORDING, fold_title
 
 MAX_UNDERLINED = 200
 SHORT = 200
-"""Characters below which a text is not the whole answer of a question that has more below it."""
+"""Characters below which the text above subsections is not an answer by itself."""
 
 _ANCHOR = re.compile(
     r"\s*(?:\{\s*#([\w.:-]+)[^}]*\}|<a\s+(?:id|name)=[\"']([\w.:-]+)[\"'][^>]*>(?:\s*</a>)?)\s*"
@@ -31,7 +31,7 @@ _FENCE = re.compile(r"^[ \t>]*(`{3,}(?!.*`)|~{3,})")
 
 
 def fence_after(fence: str, line: str) -> str:
-    """Return the mark of the code block that is open after a line, if `fence` was open before it; empty for none."""
+    """Return the fence of the code block that is open after a line, given that before it; empty if none is open."""
     match = _FENCE.match(line)
     if not fence or match is None:
         return match[1] if match else fence
@@ -45,7 +45,7 @@ def code_lines(lines: Iterable[str]) -> frozenset[int]:
 
 
 HeadingRank = tuple[int, int]
-"""Rank in the hierarchy of headings: 0 on the page, 1 at the start of a list item or 2 below that; then the level."""
+"""Place of a heading (0: on the page, 1: at the start of a list item, 2: further down in it), then its level."""
 
 
 @dataclass(slots=True)
@@ -66,26 +66,26 @@ class HeadedSection:
     children: list["HeadedSection"] = field(default_factory=list)
 
     def walk(self) -> Iterator["HeadedSection"]:
-        """Yield this section and all below it, in the order of the page."""
+        """Yield this section and all its subsections, in the order of the page."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
 def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
-    """Return the tree of a page of `line_count` lines."""
+    """Return the tree of headings of a page with `line_count` lines."""
     root = HeadedSection("", "", None, 0, line_count)
-    opened: list[tuple[HeadingRank, HeadedSection]] = []
+    open_sections: list[tuple[HeadingRank, HeadedSection]] = []
     for block, rank, first in _flatten(blocks):
         if rank is None:
-            (opened[-1][1] if opened else root).own.append(block)
+            (open_sections[-1][1] if open_sections else root).own.append(block)
             continue
-        while opened and opened[-1][0] >= rank:
-            opened.pop()[1].end = first
+        while open_sections and open_sections[-1][0] >= rank:
+            open_sections.pop()[1].end = first
         title, anchor = plain(block.content), anchor_of(block.content)
         section = HeadedSection(title, anchor, rank, first, line_count, leads_to_page(block.content))
-        (opened[-1][1] if opened else root).children.append(section)
-        opened.append((rank, section))
+        (open_sections[-1][1] if open_sections else root).children.append(section)
+        open_sections.append((rank, section))
     return root
 
 
@@ -106,7 +106,7 @@ def anchor_of(text: str) -> str:
 
 
 def leads_to_page(text: str) -> bool:
-    """Whether a text is one link to another page of the same site."""
+    """Whether a text is only a link to another page of the same site."""
     return _TO_PAGE.fullmatch(text) is not None
 
 
@@ -118,7 +118,7 @@ def is_noise(block: SourceBlock) -> bool:
 
 
 def _is_heading(block: SourceBlock) -> bool:
-    """Whether a block is a real heading; a long paragraph above a line of dashes was meant as one above a rule."""
+    """Whether a block is a real heading; a long one above a line of dashes was meant as a paragraph above a rule."""
     if block.kind != "heading" or not plain(block.content):
         return False
     underlined = block.markup in {"-", "="}
@@ -126,7 +126,7 @@ def _is_heading(block: SourceBlock) -> bool:
 
 
 def _flatten(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
-    """Yield blocks in order, headings with their rank; a list whose items have headings is split into items."""
+    """Yield blocks with the rank of headings and their first line; a list whose items start with headings is split."""
     for block in blocks:
         if _is_heading(block):
             yield block, (0, block.level), block.first
@@ -152,7 +152,7 @@ def _is_headed(item: SourceBlock) -> bool:
 
 
 ASKING = 0.75
-"""Minimum likeness of a title that is a question or an error by itself."""
+"""Minimum likeness of a title that reads like a question or an error by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,25 +165,25 @@ class Host:
 
 
 def find_hosts(
-    section: HeadedSection, path: tuple[str, ...], scores: Mapping[HeadingRank, float]
+    section: HeadedSection, path: tuple[str, ...], rank_scores: Mapping[HeadingRank, float]
 ) -> Iterator[Host]:
     """Yield sections that are or contain questions: leaves, questions with parts, and text before the first heading."""
     here = (*path, section.title) if section.title else path
-    if not section.children or (section.rank and not _is_category(section, scores)):
+    if not section.children or (section.rank and not _is_category(section, rank_scores)):
         yield Host(section, here, section.end)
         return
     yield Host(section, here, section.children[0].first)
     for child in section.children:
-        yield from find_hosts(child, here, scores)
+        yield from find_hosts(child, here, rank_scores)
 
 
-def _is_category(section: HeadedSection, scores: Mapping[HeadingRank, float]) -> bool:
+def _is_category(section: HeadedSection, rank_scores: Mapping[HeadingRank, float]) -> bool:
     """Whether the subsections are questions rather than parts of an answer."""
-    usual = scores[section.rank] if section.rank else 0.0
-    named = fold_title(section.title) in WORDING.sections and not _has_parts(section)
-    if named or all(_has_parts(child) for child in section.children):
+    rank_score = rank_scores[section.rank] if section.rank else 0.0
+    is_faq = fold_title(section.title) in WORDING.sections and not _has_parts(section)
+    if is_faq or all(_has_parts(child) for child in section.children):
         return True
-    return _category_score(section) + usual > 0
+    return _category_score(section) + rank_score > 0
 
 
 def score_ranks(root: HeadedSection) -> dict[HeadingRank, float]:
@@ -202,8 +202,8 @@ def _rank_score(sections: Sequence[HeadedSection], root: HeadedSection) -> float
     if len(sections) == 1 and sections[0] is root.children[0] and len(root.children) == 1:
         return 10.0
     share = len(parents) / len(sections)
-    usual = 1 if share > 0.7 else -1 if share <= 0.5 else 0
-    return usual + fmean(_category_score(section) for section in parents)
+    base = 1 if share > 0.7 else -1 if share <= 0.5 else 0
+    return base + fmean(_category_score(section) for section in parents)
 
 
 def _category_score(section: HeadedSection) -> float:
@@ -211,25 +211,25 @@ def _category_score(section: HeadedSection) -> float:
     if _has_parts(section):
         return -4.0
     titles = [child.title for child in section.children]
-    asked = fmean(WORDING.likeness(title) for title in titles)
-    title = WORDING.likeness(section.title)
-    own = weight(section.own)
-    parts = 1.5 if asked >= 0.6 else -0.5
+    child_likeness = fmean(WORDING.likeness(title) for title in titles)
+    likeness = WORDING.likeness(section.title)
+    own = size(section.own)
+    children = 1.5 if child_likeness >= 0.6 else -0.5
     text = 1.0 if own == 0 else 0.3 if own < SHORT else -1.0
-    return parts + text + (-1.5 if title == 1 else -0.3 if title >= ASKING else 0.5)
+    return children + text + (-1.5 if likeness == 1 else -0.3 if likeness >= ASKING else 0.5)
 
 
 def _has_parts(section: HeadedSection) -> bool:
     """Whether most subsections are parts of an answer, so that the heading is a question."""
     titles = [child.title for child in section.children]
-    named = sum(WORDING.is_part(title) for title in titles)
-    return bool(titles) and named * 2 >= len(titles) and not any(map(WORDING.marked, titles))
+    parts = sum(WORDING.is_part(title) for title in titles)
+    return bool(titles) and parts * 2 >= len(titles) and not any(map(WORDING.marked, titles))
 
 
-def weight(blocks: Sequence[SourceBlock]) -> int:
-    """Count the characters of text below a heading; a code block or table counts as 400."""
+def size(blocks: Sequence[SourceBlock]) -> int:
+    """Return the number of characters in blocks; a code block or table counts as 400."""
     return sum(
-        400 if block.kind in {"fence", "code_block", "table"} else len(block.content) + weight(block.children)
+        400 if block.kind in {"fence", "code_block", "table"} else len(block.content) + size(block.children)
         for block in blocks
         if not is_noise(block)
     )

@@ -1,4 +1,4 @@
-"""The first stage: converts a file of any supported markup into a Markdown page, line by line where possible."""
+"""The first stage: converts a file in any supported markup to a Markdown page whose lines have their origins."""
 
 import re
 import tomllib
@@ -25,7 +25,7 @@ TO_MARKDOWN: Mapping[str, Callable[[str], Lines]] = {
     ".htm": html_to_markdown,
     **dict.fromkeys((".md", ".mdx", ".markdown"), open_boxes),
 }
-"""By file suffix: converts a text to lines of plain Markdown, each with the line of the file that it is from."""
+"""By file suffix: a function from the text to lines of plain Markdown, each with the line of the file it is from."""
 SUFFIXES = frozenset(TO_MARKDOWN)
 
 _FRONT = re.compile(
@@ -35,10 +35,10 @@ _FRONT = re.compile(
 )
 """Front matter; that of Hexo has no opening line, that of Hugo may be TOML."""
 _PROSE = re.compile(r"\A[ \t]*\n|^#{1,6} .*\n[ \t]*\n", re.MULTILINE)
-"""Between two rules: text of a page that begins with a rule, not front matter."""
+"""Signs that the text between two `---` lines is not front matter: the page begins with a rule."""
 _COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
 _MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
-_DATED = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
+_DATES = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ class PagePair:
 
 def read_page(path: Path, lang: Language | None = None) -> MarkdownPage:
     """Read a page from a file; without `lang`, the language is detected from its characters. Raises ImportingError."""
-    return page_of(path, read_text(path), lang)
+    return convert_page(path, read_text(path), lang)
 
 
-def page_of(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
-    """Make a page from the text of a file in any supported markup. Raises ImportingError."""
+def convert_page(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
+    """Convert the text of a file in any supported markup to a page. Raises ImportingError."""
     try:
         lines = TO_MARKDOWN[path.suffix](raw)
     except ImportingError as error:
@@ -103,19 +103,19 @@ def make_page(
 ) -> MarkdownPage:
     """Make a page from `raw`, Markdown or MDX; the default title and date are those of the file at `path`."""
     front = _FRONT.match(raw)
-    said = _front_matter(front) if front else {}
-    if front and not said and _PROSE.search(front["yaml"] or ""):
+    fields = _front_matter(front) if front else {}
+    if front and not fields and _PROSE.search(front["yaml"] or ""):
         front = None
-    day = _stated_date(said)
+    stated_date = _stated_date(fields)
     text = _blank_out(raw, front.span()) if front else raw
     text = _without_modules(_without_comments(text))
     return MarkdownPage(
         path=path,
         lang=lang or language_of(text),
-        titled=bool(said.get("title")),
-        title=said.get("title") or _first_heading(text) or path.stem,
-        updated=day or date.fromtimestamp(path.stat().st_mtime),
-        dated=day is not None,
+        titled=bool(fields.get("title")),
+        title=fields.get("title") or _first_heading(text) or path.stem,
+        updated=stated_date or date.fromtimestamp(path.stat().st_mtime),
+        dated=stated_date is not None,
         lines=tuple(text.split("\n")),
         origin=origin,
     )
@@ -146,7 +146,7 @@ def language_of(text: str) -> Language:
 
 
 def _front_matter(front: re.Match[str]) -> Mapping[str, str]:
-    """Return the texts and dates of front matter by field, `field.part` in a mapping; none of what is not valid."""
+    """Return the text of the fields of front matter, of mappings as `field.part`; empty if it is not valid."""
     if front["toml"] is not None:
         return _toml_fields(front["toml"])
     try:
@@ -154,10 +154,10 @@ def _front_matter(front: re.Match[str]) -> Mapping[str, str]:
     except YamlError:
         return {}
     nested = {
-        f"{key}.{part}": each
+        f"{key}.{part}": inner
         for key, node in fields.items()
         if isinstance(node, Fields)
-        for part, each in node.values.items()
+        for part, inner in node.values.items()
     }
     return {key: node.text for key, node in {**fields, **nested}.items() if isinstance(node, Scalar)}
 
@@ -170,9 +170,9 @@ def _toml_fields(text: str) -> Mapping[str, str]:
     return {key: str(value) for key, value in fields.items() if isinstance(value, str | date)}
 
 
-def _stated_date(said: Mapping[str, str]) -> date | None:
-    for key in _DATED:
-        if match := re.match(r"\d{4}-\d{2}-\d{2}", said.get(key, "")):
+def _stated_date(fields: Mapping[str, str]) -> date | None:
+    for key in _DATES:
+        if match := re.match(r"\d{4}-\d{2}-\d{2}", fields.get(key, "")):
             try:
                 return date.fromisoformat(match[0])
             except ValueError:

@@ -1,4 +1,4 @@
-"""Pairs questions with their translations, by shared code, names, numbers, addresses and structure."""
+"""Pairs questions with their translations, by shared code, names, numbers, addresses and layout."""
 
 import re
 from collections import Counter
@@ -19,7 +19,7 @@ from jieda.importing.questions import PageQuestion, find_questions
 from jieda.importing.wording import WORDING
 
 MAX_TEXT_CHARS = 6000
-"""Maximum of characters of an answer that are used for pairing."""
+"""Maximum number of characters of an answer that are used for pairing."""
 
 _TOKEN = re.compile(r"[A-Za-z_][\w.+-]*\w|\d+(?:\.\d+)*|[A-Za-z]")
 _ADDRESS = re.compile(r"https?://[^\s)>\"'`，。）]+|\]\(([^)\s]+)")
@@ -30,16 +30,16 @@ _CODE = re.compile(r"(?<!`)(`++) ?(?=\S)(.+?)(?<=\S) ?\1(?!`)")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Features for pairing. `title`, `body`: counts of shared tokens; `build`: fences, items, images, links, length."""
+    """Features for pairing. `title`, `body`: counts of shared tokens; `layout`: code, items, images, links, length."""
 
     title: Mapping[str, int]
     body: Mapping[str, int]
-    build: tuple[float, ...]
+    layout: tuple[float, ...]
     anchor: str
 
 
 class Extractor:
-    """Extracts features of questions, including words that the glossary and the general wording pair up."""
+    """Extracts features of questions, among them words that the glossary or the general wording pairs up."""
 
     def __init__(self, analyzer: Analyzer, glossary: Glossary) -> None:
         self._analyzer = analyzer
@@ -54,7 +54,7 @@ class Extractor:
         title.update(f"group:{mention.group}" for mention in mentions)
         body = Counter(_tokens(text[:MAX_TEXT_CHARS]))
         body.update(f"at:{address}" for address in _addresses(text))
-        return Features(title, body, _build(lines), question.anchor)
+        return Features(title, body, _layout(lines), question.anchor)
 
 
 def _tokens(text: str) -> list[str]:
@@ -62,12 +62,12 @@ def _tokens(text: str) -> list[str]:
 
 
 def _addresses(text: str) -> list[str]:
-    """Return the last part of every address, which usually does not depend on the language."""
-    found = (match[1] or match[0] for match in _ADDRESS.finditer(text))
-    return [each.rstrip("/").rpartition("/")[2].casefold() for each in found]
+    """Return the last part of every address, which is usually the same in both languages."""
+    addresses = (match[1] or match[0] for match in _ADDRESS.finditer(text))
+    return [each.rstrip("/").rpartition("/")[2].casefold() for each in addresses]
 
 
-def _build(lines: Sequence[str]) -> tuple[float, ...]:
+def _layout(lines: Sequence[str]) -> tuple[float, ...]:
     code = code_lines(lines)
     prose = [line for number, line in enumerate(lines) if number not in code]
     text = "\n".join(prose)
@@ -84,37 +84,37 @@ def _build(lines: Sequence[str]) -> tuple[float, ...]:
     )
 
 
-BUILD_WEIGHT = 0.22
+LAYOUT_WEIGHT = 0.22
 ORDER_WEIGHT = 0.3
-"""Subtracted from the worth of a pair of the first question of a page and the last of the other."""
+"""Subtracted from the score of a pair of the first question of one page and the last of the other."""
 RIVAL_WEIGHT = 0.5
-"""Share of the similarity of a pair's best rival by which the pair is chosen later."""
+"""Share of the similarity of a pair's best rival that is subtracted from its rank."""
 THRESHOLD = 0.12
-"""Subtracted from the worth of a pair. It is low enough that equal structure and order alone can make a pair."""
-USUAL_WEIGHT = 0.3
-"""Share of the page's median that is also subtracted: if pairs usually share much, one that shares little is none."""
-SURE, SURE_MARGIN = 0.2, 0.02
-TITLE, BODY, ALONE = 0.5, 0.5, 0.8
+"""Subtracted from the score of a pair. It is so low that equal layout and order alone can make a pair."""
+TYPICAL_WEIGHT = 0.3
+"""Share of the page's median similarity that is also subtracted: a pair must be similar enough for its page."""
+SURE_SIMILARITY, SURE_MARGIN = 0.2, 0.02
+TITLE_WEIGHT, BODY_WEIGHT, SINGLE_WEIGHT = 0.5, 0.5, 0.8
 
 Matrix = NDArray[np.float64]
-"""By English question, then Chinese question."""
+"""Values by English question, then by Chinese question."""
 
 
 def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[dict[int, int], Matrix, Matrix]:
-    """Return the pairs of questions, by numbers; the similarity of every two by code, names and words, 0 to 1; and
-    that of the best rival of every two."""
+    """Return the pairs of questions by number; the similarity of every two by code, names and words, 0 to 1; and the
+    highest similarity of either of them to another question."""
     if not (en and zh):
         return {}, np.zeros((0, 0)), np.zeros((0, 0))
-    shared = _similarities(en, zh)
-    rivals = np.maximum(_best_others(shared), _best_others(shared.T).T)
-    builds = np.array([each.build for each in en])[:, None] - np.array([each.build for each in zh])
-    places = np.linspace(0, 1, len(en))[:, None] - np.linspace(0, 1, len(zh))
-    worth = shared + BUILD_WEIGHT * np.exp(-0.5 * np.abs(builds).sum(axis=2)) - THRESHOLD
-    ordered = worth - ORDER_WEIGHT * np.abs(places)
-    usual = median([float(shared[pair]) for pair in _choose(ordered, ordered).items()] or [0.0])
-    strict = ordered - USUAL_WEIGHT * usual
+    similarity = _similarities(en, zh)
+    rivals = np.maximum(_best_others(similarity), _best_others(similarity.T).T)
+    layouts = np.array([each.layout for each in en])[:, None] - np.array([each.layout for each in zh])
+    distances = np.linspace(0, 1, len(en))[:, None] - np.linspace(0, 1, len(zh))
+    scores = similarity + LAYOUT_WEIGHT * np.exp(-0.5 * np.abs(layouts).sum(axis=2)) - THRESHOLD
+    ordered = scores - ORDER_WEIGHT * np.abs(distances)
+    typical = median([float(similarity[pair]) for pair in _choose(ordered, ordered).items()] or [0.0])
+    strict = ordered - TYPICAL_WEIGHT * typical
     matched = _choose(strict, strict - RIVAL_WEIGHT * rivals)
-    return matched | dict(_fill_gaps(matched, worth)), shared, rivals
+    return matched | dict(_fill_gaps(matched, scores)), similarity, rivals
 
 
 def _best_others(values: Matrix) -> Matrix:
@@ -125,33 +125,33 @@ def _best_others(values: Matrix) -> Matrix:
     return best
 
 
-def _choose(worth: Matrix, rank: Matrix) -> dict[int, int]:
-    """Return pairs that are worth something, the highest by `rank` first, each question in one at most."""
+def _choose(scores: Matrix, rank: Matrix) -> dict[int, int]:
+    """Return pairs with a score above 0, choosing the highest by `rank` first, each question in at most one."""
     matched: dict[int, int] = {}
     for place in np.argsort(-rank, axis=None, kind="stable").tolist():
-        i, j = divmod(place, worth.shape[1])
-        if worth[i, j] > 0 and i not in matched and j not in matched.values():
+        i, j = divmod(place, scores.shape[1])
+        if scores[i, j] > 0 and i not in matched and j not in matched.values():
             matched[i] = j
     return matched
 
 
-def _fill_gaps(matched: Mapping[int, int], worth: Matrix) -> Iterator[tuple[int, int]]:
-    """Yield pairs by order where both pages have the same number of unmatched questions between two matched ones."""
-    neighbors = [(-1, -1), *sorted(matched.items()), (len(worth), len(worth[0]))]
+def _fill_gaps(matched: Mapping[int, int], scores: Matrix) -> Iterator[tuple[int, int]]:
+    """Yield pairs in order if both pages have the same number of unmatched questions between two matched ones."""
+    neighbors = [(-1, -1), *sorted(matched.items()), (len(scores), len(scores[0]))]
     for (i, j), (next_i, next_j) in pairwise(neighbors):
         left, right = range(i + 1, next_i), range(j + 1, next_j)
         if len(left) == len(right) and not set(right) & set(matched.values()):
-            yield from ((a, b) for a, b in zip(left, right, strict=True) if worth[a][b] > 0)
+            yield from ((a, b) for a, b in zip(left, right, strict=True) if scores[a][b] > 0)
 
 
 def _similarities(en: Sequence[Features], zh: Sequence[Features]) -> Matrix:
-    """Return the similarity of every two questions: cosines of titles and answers, or one alone if one is unknown."""
+    """Return the similarity of every two questions: the cosines of titles and answers, or only the known one."""
     titles = _cosines([each.title for each in en], [each.title for each in zh])
     bodies = _cosines([each.body for each in en], [each.body for each in zh])
-    both = TITLE * titles + BODY * bodies
-    shared = np.where(np.isnan(both), ALONE * np.nan_to_num(np.fmax(titles, bodies)), both)
-    anchored = [[bool(one.anchor) and one.anchor == other.anchor for other in zh] for one in en]
-    return np.where(anchored, 1.0, shared)
+    both = TITLE_WEIGHT * titles + BODY_WEIGHT * bodies
+    similarity = np.where(np.isnan(both), SINGLE_WEIGHT * np.nan_to_num(np.fmax(titles, bodies)), both)
+    same_anchor = [[bool(left.anchor) and left.anchor == right.anchor for right in zh] for left in en]
+    return np.where(same_anchor, 1.0, similarity)
 
 
 def _cosines(en: Sequence[Mapping[str, int]], zh: Sequence[Mapping[str, int]]) -> Matrix:
@@ -175,48 +175,48 @@ def _cosines(en: Sequence[Mapping[str, int]], zh: Sequence[Mapping[str, int]]) -
 class BilingualQuestion:
     """A question in one or both languages.
 
-    `shared`, 0 to 1: similarity of code, names and general words. `sure`: no other pairing is nearly as similar.
+    `similarity`: of code, names and general words, 0 to 1. `sure`: no other pairing is nearly as similar.
     """
 
     pair: PagePair
-    found: Mapping[Language, PageQuestion]
-    shared: float = 0.0
+    questions: Mapping[Language, PageQuestion]
+    similarity: float = 0.0
     sure: bool = True
 
     @property
     def titles(self) -> dict[Language, str]:
-        """Those of the questions without the marks of code: titles of entries are plain text."""
-        return {lang: _CODE.sub(r"\2", question.title) for lang, question in self.found.items()}
+        """Titles of the questions without the marks of code, because titles of entries are plain text."""
+        return {lang: _CODE.sub(r"\2", question.title) for lang, question in self.questions.items()}
 
 
 def find_candidates(pair: PagePair, extractor: Extractor) -> tuple[BilingualQuestion, ...]:
-    """Find and pair the questions of a page, in the English order, Chinese-only ones last, each only once."""
-    questions = {lang: _without_repeated(page, find_questions(page)) for lang, page in pair.pages.items()}
+    """Find and pair the questions of a page, in English order, Chinese-only ones last, without repeated ones."""
+    questions = {lang: _without_repetitions(page, find_questions(page)) for lang, page in pair.pages.items()}
     features = {
         lang: [extractor.features(pair.pages[lang], each) for each in questions.get(lang, ())]
         for lang in Language
     }
-    matched, shared, rivals = pair_up(features[Language.EN], features[Language.ZH])
+    matched, similarities, rivals = pair_up(features[Language.EN], features[Language.ZH])
     candidates: list[BilingualQuestion] = []
     for i, question in enumerate(questions.get(Language.EN, ())):
-        found = {Language.EN: question}
+        by_lang = {Language.EN: question}
         if (j := matched.get(i)) is None:
-            candidates.append(BilingualQuestion(pair, found))
+            candidates.append(BilingualQuestion(pair, by_lang))
         else:
-            found[Language.ZH] = questions[Language.ZH][j]
-            own = float(shared[i, j])
-            sure = own >= SURE and own > float(rivals[i, j]) + SURE_MARGIN
-            candidates.append(BilingualQuestion(pair, found, own, sure))
+            by_lang[Language.ZH] = questions[Language.ZH][j]
+            similarity = float(similarities[i, j])
+            sure = similarity >= SURE_SIMILARITY and similarity > float(rivals[i, j]) + SURE_MARGIN
+            candidates.append(BilingualQuestion(pair, by_lang, similarity, sure))
     for j, question in enumerate(questions.get(Language.ZH, ())):
         if j not in matched.values():
             candidates.append(BilingualQuestion(pair, {Language.ZH: question}))
     return tuple(candidates)
 
 
-def _without_repeated(page: MarkdownPage, questions: Sequence[PageQuestion]) -> list[PageQuestion]:
-    kept: dict[tuple[str, ...], PageQuestion] = {}
+def _without_repetitions(page: MarkdownPage, questions: Sequence[PageQuestion]) -> list[PageQuestion]:
+    unique: dict[tuple[str, ...], PageQuestion] = {}
     for question in questions:
         lines = (line.strip() for line in page.lines[question.body : question.end])
         texts = (question.title, question.lead, *(line for line in lines if line.strip("-=<>br/ ")))
-        kept.setdefault(texts, question)
-    return list(kept.values())
+        unique.setdefault(texts, question)
+    return list(unique.values())

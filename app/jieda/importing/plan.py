@@ -18,7 +18,7 @@ from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
 from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
-from jieda.importing.questions import LEAST_LIKENESS, LeftOut, find_left_out
+from jieda.importing.questions import WHOLE_PAGE_STYLES, LeftOut, find_left_out
 from jieda.importing.records import (
     EditionTexts,
     EntryTexts,
@@ -45,25 +45,25 @@ from jieda.taxonomy import Tag
 
 MOST_NAMED = 3
 LEAST_ASKING = 0.5
-"""Minimum share of titles that read like questions on a page not named for questions; it must have two or more."""
+"""Minimum share of titles that read like questions on a page not named for them; it must have at least two."""
 
 Progress = Callable[[Sequence[Any]], Iterator[Any]]
 """Yields items and shows how many of them are done."""
 Ids = Sequence[tuple[str, bool]]
-"""For each candidate: its id, and whether the id is descriptive."""
+"""For each candidate, its id, and whether that is descriptive."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
     """What to import, with metadata for all of it. The last of `directories` is written to."""
 
-    given: ImportSources
+    sources: ImportSources
     directories: tuple[Path, ...]
     framework: str
     license: str = ""
     updated: date | None = None
     accept: bool = False
-    """Record the pages as they are now as handled, so that a later import compares with them."""
+    """Record the current pages as handled, so that a later import compares with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,10 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import does: rows in the order of the pages, and the record as it is after the new entries are written.
+    """What an import does: rows in the order of the pages, and the record after the new entries are written.
 
-    `passed_over`: pages skipped as unrelated; `empty`: pages that were given explicitly but have no questions;
-    `left_out`: sections of the other pages that are no questions, by page.
+    `passed_over`: pages skipped as unrelated; `empty`: pages named explicitly that have no questions; `left_out`:
+    sections of the other pages that are not part of questions, by page.
     """
 
     rows: tuple[PlanRow, ...]
@@ -115,7 +115,7 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
         raise ImportingError(f"framework {request.framework!r} is not in taxonomy.yaml, which has {names}")
     analyzer = Analyzer(content.vocabulary.dictionary)
     extractor = Extractor(analyzer, Glossary(content.vocabulary.glossary, analyzer))
-    candidates, passed_over, empty, left_out = _read_candidates(request.given, extractor, progress)
+    candidates, passed_over, empty, left_out = _read_candidates(request.sources, extractor, progress)
     record = read_record(request.directories[-1], framework.id)
     candidates = reuse_page_keys(candidates, record)
     recorded = recognize(candidates, record)
@@ -138,23 +138,23 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
 
 
 def _read_candidates(
-    given: ImportSources, extractor: Extractor, progress: Progress
+    sources: ImportSources, extractor: Extractor, progress: Progress
 ) -> tuple[Sequence[BilingualQuestion], list[str], list[str], dict[str, list[LeftOut]]]:
     """Return the questions of all pages, the keys of pages passed over and of empty ones, and what is left out."""
     candidates: list[BilingualQuestion] = []
     passed_over: list[str] = []
     empty: list[str] = []
     left_out: dict[str, list[LeftOut]] = {}
-    pages = page_files(given)
+    pages = page_files(sources)
     for files, key in progress(list(zip(pages, page_keys(pages), strict=True))):
-        pair = read_pair(files, key, given)
-        found = find_candidates(pair, extractor)
-        if found and _holds_questions(files, found):
-            candidates += found
-            questions = {lang: [one.found[lang] for one in found if lang in one.found] for lang in pair.pages}
-            left_out[pair.key] = [
-                each for lang, page in pair.pages.items() for each in find_left_out(page, questions[lang])
-            ]
+        pair = read_pair(files, key, sources)
+        on_page = find_candidates(pair, extractor)
+        if on_page and _holds_questions(files, on_page):
+            candidates += on_page
+            left_out[pair.key] = []
+            for lang, page in pair.pages.items():
+                questions = [each.questions[lang] for each in on_page if lang in each.questions]
+                left_out[pair.key] += find_left_out(page, questions)
         elif all(file.below for file in files.values()):
             passed_over.append(pair.key)
         else:
@@ -162,16 +162,16 @@ def _read_candidates(
     return candidates, passed_over, empty, left_out
 
 
-def _holds_questions(files: Mapping[Language, PageFile], found: Sequence[BilingualQuestion]) -> bool:
-    """Whether a page is about questions: it was given explicitly, or its name or its titles show it."""
+def _holds_questions(files: Mapping[Language, PageFile], candidates: Sequence[BilingualQuestion]) -> bool:
+    """Whether a page is about questions: it was named explicitly, or its name or its titles show it."""
     if any(is_named_for_questions(file) for file in files.values()):
         return True
-    questions = [question for each in found for question in each.found.values()]
+    questions = [question for each in candidates for question in each.questions.values()]
     titles = [question.written for question in questions]
-    if all(each.style in LEAST_LIKENESS for each in questions):
-        return any(WORDING.likeness(each.written) >= LEAST_LIKENESS[each.style] for each in questions)
+    if all(each.style in WHOLE_PAGE_STYLES for each in questions):
+        return any(WORDING.likeness(each.written) >= WHOLE_PAGE_STYLES[each.style] for each in questions)
     asking = sum(WORDING.marked(title) or WORDING.asks(title) for title in titles)
-    return len(found) >= 2 and asking >= LEAST_ASKING * len(titles)
+    return len(candidates) >= 2 and asking >= LEAST_ASKING * len(titles)
 
 
 def _ids_by_title(candidates: Sequence[BilingualQuestion], ids: Ids, corpus: Corpus) -> dict[str, str]:
@@ -191,13 +191,13 @@ def _propose(
 ) -> list[Proposal]:
     targets = _targets(candidates, ids, proposer.framework.id)
     return [
-        proposer.propose(candidate, entry_id, targets[candidate.pair.key], named=named)
-        for candidate, (entry_id, named) in progress(list(zip(candidates, ids, strict=True)))
+        proposer.propose(candidate, entry_id, targets[candidate.pair.key], vague=not descriptive)
+        for candidate, (entry_id, descriptive) in progress(list(zip(candidates, ids, strict=True)))
     ]
 
 
 def _add_shared_doubts(proposals: Sequence[Proposal], corpus: Corpus) -> list[Proposal]:
-    """Return the proposals, in order, with a doubt added to each that shares a signature with another or an entry."""
+    """Return the proposals, with a doubt added to each that shares a signature with another or with an entry."""
     holders: dict[str, set[str]] = defaultdict(set)
     for file in corpus.files:
         for signature in file.front.signatures:
@@ -237,18 +237,18 @@ def _update_record(
     record: Sequence[EntryTexts], rows: Sequence[PlanRow], recorded: Mapping[int, EntryTexts], *, accept: bool
 ) -> tuple[EntryTexts, ...]:
     """Return the record with new entries, and with changed ones if all their changes are done or accepted."""
-    kept = {each.id: each for each in record}
+    by_id = {each.id: each for each in record}
     for number, row in enumerate(rows):
         done = row.changes and (accept or all(each.standing is Standing.DONE for each in row.changes))
         if row.proposal and (row.status is Status.NEW or done):
-            kept[recorded[number].id if done else row.id] = _texts_of(row.proposal)
-    return tuple(kept.values())
+            by_id[recorded[number].id if done else row.id] = _texts_of(row.proposal)
+    return tuple(by_id.values())
 
 
 def _rows_of_gone(
     candidates: Sequence[BilingualQuestion], record: Sequence[EntryTexts], seen: set[str]
 ) -> list[PlanRow]:
-    """Return rows for recorded questions that are no longer on their page; `seen`: ids of those that are."""
+    """Return rows for recorded questions that are no longer on their page. `seen`: ids of those that are."""
     pages = {candidate.pair.key for candidate in candidates}
     return [
         PlanRow(each.id, Status.GONE, each.page, each.titles)
@@ -269,7 +269,7 @@ def _assign_ids(
     corpus: Corpus,
     framework: str,
 ) -> Ids:
-    known = {number: current_id(entry, corpus) for number, entry in recorded.items()}
+    recorded_ids = {number: current_id(entry, corpus) for number, entry in recorded.items()}
     taken = {current_id(entry, corpus) for entry in record}
     # The record lacks drafts of an import that was interrupted.
     drafts = {
@@ -277,20 +277,20 @@ def _assign_ids(
         for file in corpus.files
         if file.front.doubts and file.id.startswith(f"{framework}/") and file.id not in taken
     }
-    here = [each for each in (*corpus.by_id, *taken) if each.startswith(f"{framework}/")]
-    slugs = SlugAllocator(entry_id.partition("/")[2] for entry_id in here)
+    used = [each for each in (*corpus.by_id, *taken) if each.startswith(f"{framework}/")]
+    slugs = SlugAllocator(entry_id.partition("/")[2] for entry_id in used)
     ids: list[tuple[str, bool]] = []
     for number, candidate in enumerate(candidates):
-        drafted = (drafts.get((lang, title)) for lang, title in candidate.titles.items())
-        if entry_id := known.get(number) or next(filter(None, drafted), None):
+        draft_ids = (drafts.get((lang, title)) for lang, title in candidate.titles.items())
+        if entry_id := recorded_ids.get(number) or next(filter(None, draft_ids), None):
             drafts = {key: each for key, each in drafts.items() if each != entry_id}
             ids.append((entry_id, True))
             continue
         titles = candidate.titles
-        anchor = next((each.anchor for each in candidate.found.values() if each.anchor), "")
+        anchor = next((each.anchor for each in candidate.questions.values() if each.anchor), "")
         en, zh = (titles.get(lang, "") for lang in Language)
-        name, named = slugs.take(en, zh, anchor, Path(candidate.pair.key).stem)
-        ids.append((f"{framework}/{name}", named))
+        name, descriptive = slugs.take(en, zh, anchor, Path(candidate.pair.key).stem)
+        ids.append((f"{framework}/{name}", descriptive))
     return ids
 
 
@@ -301,12 +301,12 @@ def _targets(
     pairs = {candidate.pair.key: candidate.pair for candidate in candidates}
     entries: dict[Path, dict[str, str]] = defaultdict(dict)
     for candidate, (entry_id, _) in zip(candidates, ids, strict=True):
-        for lang, question in candidate.found.items():
+        for lang, question in candidate.questions.items():
             anchors = entries[candidate.pair.pages[lang].path.resolve()]
             for anchor in (question.anchor, slug(question.title), slug(question.written)):
                 if anchor:
                     anchors.setdefault(anchor, entry_id)
-            if question.style in LEAST_LIKENESS:
+            if question.style in WHOLE_PAGE_STYLES:
                 anchors.setdefault(WHOLE_PAGE, entry_id)
     return {
         key: {

@@ -63,7 +63,7 @@ class Proposal:
 
 NO_LICENSE = "TODO"
 MAX_NAMED = 5
-"""Maximum of identifiers named in a doubt."""
+"""Maximum number of identifiers named in a doubt."""
 
 _CONCEPTS = frozenset({"what", "why", "where", "can", "difference"})
 
@@ -72,7 +72,7 @@ _CONCEPTS = frozenset({"what", "why", "where", "can", "difference"})
 class Proposer:
     """Makes proposals for one framework. `titles`: folded titles of the content to entry ids.
 
-    `license` and `updated`: those stated for all pages, empty or None if not stated.
+    `license`, `updated`: those of all pages; empty or None if not given.
     """
 
     framework: Tag
@@ -84,21 +84,21 @@ class Proposer:
     titles: Mapping[str, str]
 
     def propose(
-        self, candidate: BilingualQuestion, entry_id: str, targets: Mapping[Language, Targets], *, named: bool
+        self, candidate: BilingualQuestion, entry_id: str, targets: Mapping[Language, Targets], *, vague: bool
     ) -> Proposal:
-        """Return the proposal for one candidate; `named`: its slug is descriptive."""
+        """Return the proposal for one candidate; `vague`: its slug does not say what it is about."""
         slug = entry_id.partition("/")[2]
         answers = {
             lang: read_answer(candidate.pair.pages[lang], question, targets[lang], slug)
-            for lang, question in candidate.found.items()
+            for lang, question in candidate.questions.items()
         }
-        quoted = self._quoted(candidate, answers.values(), entry_id)
-        kind, clear = self._kind(candidate, quoted, answers.values())
-        signatures = quoted if kind is Kind.ERROR else ()
+        error_lines = self._error_lines(candidate, answers.values(), entry_id)
+        kind, clear = self._kind(candidate, error_lines, answers.values())
+        signatures = error_lines if kind is Kind.ERROR else ()
         topics, types = self._tags(candidate, kind, signatures)
         bodies = compose(answers, kind)
         common = (
-            *([] if named else [doubt("slug", slug=slug)]),
+            *([doubt("slug", slug=slug)] if vague else []),
             *([] if clear else [doubt("kind", kind=kind.value)]),
             doubt_guess("topics", topics),
             *_error_doubts(kind, types, signatures, entry_id),
@@ -118,40 +118,40 @@ class Proposer:
                 ),
                 images=answers[lang].images,
             )
-            for lang in candidate.found
+            for lang in candidate.questions
         }
         return Proposal(entry_id, candidate, kind, topics, types, signatures, editions)
 
-    def _quoted(
+    def _error_lines(
         self, candidate: BilingualQuestion, answers: Collection[PageAnswer], entry_id: str
     ) -> tuple[str, ...]:
         samples = [sample for sample in self.samples if sample.entry_id != entry_id]
-        titles = [question.title for question in candidate.found.values()]
+        titles = [question.title for question in candidate.questions.values()]
         texts = [answer.text for answer in answers]
         symptoms = [text for answer in answers for key, text in answer.parts if key == "symptom"]
         return propose_signatures(titles, texts, samples, symptoms)
 
     def _kind(
-        self, candidate: BilingualQuestion, quoted: Sequence[str], answers: Collection[PageAnswer]
+        self, candidate: BilingualQuestion, error_lines: Sequence[str], answers: Collection[PageAnswer]
     ) -> tuple[Kind, bool]:
         """Return the kind, and whether the question or the parts of the answer make it clear."""
         titles = list(candidate.titles.values())
         sorts = frozenset(name for title in titles for name in WORDING.sorts_of(title))
         names_error = any(WORDING.names_error(title) for title in titles)
-        troubled = any(WORDING.troubled(title) for title in titles)
-        if names_error or (quoted and troubled) or all(map(_tells_problem, answers)):
+        states_problem = any(WORDING.states_problem(title) for title in titles)
+        if names_error or (error_lines and states_problem) or all(map(_has_problem_and_fix, answers)):
             return Kind.ERROR, True
         if "how" in sorts:
-            return Kind.HOW_TO, not troubled
-        if troubled and not sorts & (_CONCEPTS - {"why"}):
+            return Kind.HOW_TO, not states_problem
+        if states_problem and not sorts & (_CONCEPTS - {"why"}):
             return Kind.ERROR, False
-        return Kind.CONCEPT, bool(sorts & _CONCEPTS) and not troubled
+        return Kind.CONCEPT, bool(sorts & _CONCEPTS) and not states_problem
 
     def _tags(
         self, candidate: BilingualQuestion, kind: Kind, signatures: Sequence[str]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         titles = list(candidate.titles.values())
-        categories = [name for question in candidate.found.values() for name in question.categories[1:]]
+        categories = [name for question in candidate.questions.values() for name in question.categories[1:]]
         topics = self.topics.find(" \n".join([*titles, *categories]))
         types = self.error_types.find(" \n".join([*titles, *signatures])) if kind is Kind.ERROR else ()
         return topics, types
@@ -176,8 +176,8 @@ class Proposer:
             yield doubt("updated")
 
 
-def _tells_problem(answer: PageAnswer) -> bool:
-    """Whether an answer is divided into what goes wrong or why, and what to do about it."""
+def _has_problem_and_fix(answer: PageAnswer) -> bool:
+    """Whether an answer has a part on what goes wrong or why, and a part on what to do about it."""
     keys = {key for key, _ in answer.parts}
     return "fix" in keys and bool(keys & {"symptom", "cause"})
 
@@ -199,7 +199,7 @@ def _error_doubts(
 
 
 def _pair_doubts(lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt]:
-    other = candidate.found.get(lang.other)
+    other = candidate.questions.get(lang.other)
     if lang.other not in candidate.pair.pages:
         return
     if other is None:
@@ -210,14 +210,14 @@ def _pair_doubts(lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt
 
 
 def _code_doubts(bodies: Mapping[Language, str], framework: str) -> Iterator[Doubt]:
-    """Yield a doubt about code spans of one edition that are in no code of the other, which `jieda check` reports."""
+    """Yield a doubt about code spans of one edition that the code of the other lacks, which `jieda check` reports."""
     if len(bodies) < 2:
         return
-    read = [parse_body(body, lang, framework, 1) for lang, body in bodies.items()]
+    parsed = [parse_body(body, lang, framework, 1) for lang, body in bodies.items()]
     missing: list[str] = []
-    for one, other in (read, reversed(read)):
-        there = "\n".join(other.code)
-        missing += [span for span in dict.fromkeys(one.code_spans) if span not in there]
+    for this, other in (parsed, reversed(parsed)):
+        other_code = "\n".join(other.code)
+        missing += [span for span in dict.fromkeys(this.code_spans) if span not in other_code]
     if missing:
         names = ", ".join(missing[:MAX_NAMED]) + (" …" if len(missing) > MAX_NAMED else "")
         yield doubt("identifier", names=names)
@@ -241,7 +241,7 @@ def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
         updated=edition.updated,
         synced_with=edition_digest(twin.title, twin.body) if twin else "",
         draft=True,
-        doubts=tuple(_one_line(each.say(lang)) for each in edition.doubts),
+        doubts=tuple(_one_line(each.render(lang)) for each in edition.doubts),
     )
     return edition_text(front, edition.body)
 

@@ -20,50 +20,49 @@ from jieda.importing.outline import (
     leads_to_page,
     outline,
     score_ranks,
-    weight,
+    size,
 )
 from jieda.importing.page import MarkdownPage
 from jieda.importing.styles import STYLES
 from jieda.importing.wording import WORDING, fold_title
 
-LEAST_LIKENESS: Mapping[str, float] = {"problem": 0.0, "page": ASKING, "undivided": 1.0}
-"""The ways in which a page is one question: it says what is wrong and what to do, it is divided otherwise, or not at
-all; for each the likeness of its title from which it is a question though nobody named the page."""
+WHOLE_PAGE_STYLES: Mapping[str, float] = {"problem": 0.0, "page": ASKING, "undivided": 1.0}
+"""Styles of a page that is one question: its answer has parts on a problem and its fix, other parts, or none. For each,
+the minimum likeness of its title if the page is neither named explicitly nor named for questions."""
 CERTAIN = frozenset({"marked", "table"})
 """Styles that are explicitly marked as questions."""
 BOXED = frozenset({"marked", "details"})
-"""Styles that are also accepted under headings of surrounding material."""
+"""Styles that are also accepted below peripheral headings, such as “See also”."""
 
 _INNER_LINK = re.compile(r"\[[^\]]*\]\(#[^)]*\)")
 
 
 def inner_units(hosts: Sequence[Host]) -> Mapping[int, Units]:
-    """Return the questions, by the number of the host, of those whose text has some."""
+    """Return the questions of the hosts whose text has some, by the number of the host."""
     chosen: dict[int, Units] = {}
     asking = _asking_ranks(hosts)
     marking = any(host.section.rank in asking and WORDING.marked(host.section.title) for host in hosts)
     for style, find in STYLES.items():
         if style == "table" and marking:
             continue
-        found = {
-            at: units
-            for at, host in enumerate(hosts)
-            if at not in chosen
-            and _may_hold(host, style, asking)
-            and (units := tuple(find(host.section.own)))
-        }
-        if found and _believable(style, [(hosts[at], units) for at, units in found.items()]):
-            chosen |= {at: tuple(replace(each, style=style) for each in units) for at, units in found.items()}
+        found: dict[int, Units] = {}
+        for at, host in enumerate(hosts):
+            if at in chosen or not _may_contain(host, style, asking):
+                continue
+            if units := tuple(replace(each, style=style) for each in find(host.section.own)):
+                found[at] = units
+        if found and _has_real_questions(style, [(hosts[at], units) for at, units in found.items()]):
+            chosen |= found
     return mix_styles(hosts, chosen, asking)
 
 
-def _may_hold(host: Host, style: str, asking: Set[HeadingRank]) -> bool:
-    """Whether the text of a host may consist of questions of this style: not if its heading asks or is around them."""
+def _may_contain(host: Host, style: str, asking: Set[HeadingRank]) -> bool:
+    """Whether the text of a host may have questions in a style: not if its heading asks or is peripheral."""
     if _title(host) in WORDING.sections:
         return True
     if style != "marked" and host.section.rank in asking:
         return False
-    return style in BOXED or not WORDING.surrounds(host.section.title)
+    return style in BOXED or not WORDING.is_peripheral(host.section.title)
 
 
 def _asking_ranks(hosts: Sequence[Host]) -> frozenset[HeadingRank]:
@@ -74,32 +73,33 @@ def _asking_ranks(hosts: Sequence[Host]) -> frozenset[HeadingRank]:
             titles[host.section.rank].append(host.section.title)
     return frozenset(
         rank
-        for rank, each in titles.items()
-        if len(each) > 1 and fmean(WORDING.likeness(title) for title in each) >= 0.6
+        for rank, of_rank in titles.items()
+        if len(of_rank) > 1 and fmean(WORDING.likeness(title) for title in of_rank) >= 0.6
     )
 
 
-def _believable(style: str, found: Sequence[tuple[Host, Units]]) -> bool:
+def _has_real_questions(style: str, groups: Sequence[tuple[Host, Units]]) -> bool:
     """Whether the units of a style are really questions, judged by all of them on the page."""
-    units = [unit for _, each in found for unit in each]
+    units = [unit for _, of_host in groups for unit in of_host]
     titles = [unit.title for unit in units]
     if sum(WORDING.is_part(title) or _leads_in(style, title) for title in titles) * 2 >= len(titles):
         return False
-    hosted = fmean(WORDING.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
-    if style == "table" or (style in CERTAIN and len(units) > (len(found) if hosted >= 0.5 else 1)):
+    headings = [host.section.title for host, _ in groups]
+    host_likeness = fmean(WORDING.likeness(title) if title else 0.0 for title in headings)
+    if style == "table" or (style in CERTAIN and len(units) > (len(groups) if host_likeness >= 0.5 else 1)):
         return True
     answered = fmean(unit.answered for unit in units) >= 0.7
-    asked = fmean(WORDING.likeness(title) for title in titles)
+    likeness = fmean(WORDING.likeness(title) for title in titles)
     if (
         style in {"details", "strong"}
-        and asked == 1
-        and all(_replaces_no_question(host) for host, _ in found)
+        and likeness == 1
+        and all(_may_have_single_question(host) for host, _ in groups)
     ):
         return True
-    if len(units) < 2 or not answered or hosted >= 0.6:
+    if len(units) < 2 or not answered or host_likeness >= 0.6:
         return False
-    # Sections that consist of these are made of questions, however they are worded.
-    return asked >= 0.5 or (style in {"details", "definition", "strong"} and len(units) >= 2 * len(found))
+    # Sections that consist of such units are questions, however they are worded.
+    return likeness >= 0.5 or (style in {"details", "definition", "strong"} and len(units) >= 2 * len(groups))
 
 
 def _leads_in(style: str, title: str) -> bool:
@@ -107,8 +107,8 @@ def _leads_in(style: str, title: str) -> bool:
     return style == "strong" and title.endswith((":", "："))
 
 
-def _replaces_no_question(host: Host) -> bool:
-    """Whether a single box may be a question: above a section's headings, or if its title is empty or such as FAQ."""
+def _may_have_single_question(host: Host) -> bool:
+    """Whether a single box may be a question: above subheadings, or below no title or one such as FAQ."""
     return host.end < host.section.end or not _title(host) or _title(host) in WORDING.sections
 
 
@@ -138,14 +138,14 @@ def find_questions(page: MarkdownPage) -> tuple[PageQuestion, ...]:
     parsed = parse_page(page.text)
     root = outline(parsed.blocks, len(page.lines))
     parts = _question_sections(page, root)
-    found = tuple(each for part in parts for each in _questions_of(part))
-    whole = _whole_page(page, root, found) if parts == (root,) else None
-    return (whole,) if whole else found
+    questions = tuple(each for part in parts for each in _questions_of(part))
+    whole_page = _whole_page(page, root, questions) if parts == (root,) else None
+    return (whole_page,) if whole_page else questions
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A section with text that no question has. `outside`: it is not in the FAQ section of a longer page."""
+    """A section with text that is in no question. `outside`: it is outside the FAQ section of a longer page."""
 
     title: str
     file: str
@@ -154,19 +154,19 @@ class LeftOut:
 
 
 def find_left_out(page: MarkdownPage, questions: Sequence[PageQuestion]) -> Iterator[LeftOut]:
-    """Yield what the questions of a page leave out, but for repetitions of them and tables of contents."""
+    """Yield the sections with text that are in no question, except repeated questions and tables of contents."""
     root = outline(parse_page(page.text).blocks, len(page.lines))
     parts = _question_sections(page, root)
     titles = {question.written for question in questions}
     for section in root.walk():
-        taken = any(each.first < section.end and section.first < each.end for each in questions)
-        if not taken and not section.children and section.title not in titles and _has_text(section.own):
+        covered = any(each.first < section.end and section.first < each.end for each in questions)
+        if not covered and not section.children and section.title not in titles and _has_text(section.own):
             outside = not any(part.first <= section.first < part.end for part in parts)
             yield LeftOut(section.title, str(page.path), page.line_of(section.first) + 1, outside)
 
 
 def _has_text(blocks: Sequence[SourceBlock]) -> bool:
-    """Whether there is more than links within the page."""
+    """Whether blocks have more text than links within the page."""
     return any(
         _has_text(block.children)
         or (not is_noise(block) and re.search(r"\w", _INNER_LINK.sub("", block.content)) is not None)
@@ -183,54 +183,54 @@ def _questions_of(root: HeadedSection) -> tuple[PageQuestion, ...]:
 
 
 def _whole_page(
-    page: MarkdownPage, root: HeadedSection, found: Sequence[PageQuestion]
+    page: MarkdownPage, root: HeadedSection, questions: Sequence[PageQuestion]
 ) -> PageQuestion | None:
-    """Return the question that the page is as a whole, which has no questions in it but perhaps its only heading; its
-    title may be in front matter."""
+    """Return the page as one question; None if it has other questions than perhaps its only heading. Its title may be
+    in front matter."""
     top = root.children[0] if len(root.children) == 1 else root
     if page.titled and (not root.children or any(WORDING.is_part(each.title) for each in root.children)):
         top = replace(root, title=page.title, first=-1)
-    if not top.title or WORDING.surrounds(top.title):
+    if not top.title or WORDING.is_peripheral(top.title):
         return None
-    style = _divided(top) if top.children else ""
-    if not top.children and all(each.style == "heading" for each in found):
-        style = "" if WORDING.holds_questions(top.title) or not _answers(top) else "undivided"
+    style = _style_of_parts(top) if top.children else ""
+    if not top.children and all(each.style == "heading" for each in questions):
+        style = "" if WORDING.holds_questions(top.title) or not _has_answer(top) else "undivided"
     title, first = WORDING.without_mark(top.title), max(top.first, 0)
     question = PageQuestion(title, top.anchor, first, top.first + 1, top.end, (), style, "", top.title)
     return question if style else None
 
 
-def _divided(top: HeadedSection) -> str:
-    """Return how a page is one question whose answer has headings; empty if it is not."""
+def _style_of_parts(top: HeadedSection) -> str:
+    """Return the style of a page that is one question with headings in its answer; empty if it is not one."""
     titles = [child.title for child in top.children]
-    named = sum(WORDING.is_part(title) for title in titles)
-    asked = fmean(WORDING.likeness(title) for title in titles)
-    if named * 2 < len(titles) and not (WORDING.likeness(top.title) == 1 and asked < 0.5):
+    parts = sum(WORDING.is_part(title) for title in titles)
+    likeness = fmean(WORDING.likeness(title) for title in titles)
+    if parts * 2 < len(titles) and not (WORDING.likeness(top.title) == 1 and likeness < 0.5):
         return ""
     keys = {WORDING.part(title) for title in titles}
     return "problem" if "fix" in keys and keys & {"symptom", "cause"} else "page"
 
 
-def _answers(section: HeadedSection) -> bool:
+def _has_answer(section: HeadedSection) -> bool:
     return _has_text(section.own) and not _leads_elsewhere(section, WORDING.likeness(section.title))
 
 
 def _question_sections(page: MarkdownPage, root: HeadedSection) -> tuple[HeadedSection, ...]:
     """Return the FAQ sections of a page about something else; otherwise the whole page."""
     names = [page.title, page.path.stem, *(each.title for each in root.children if len(root.children) == 1)]
-    found = [each for each in root.walk() if each.rank and WORDING.holds_questions(each.title)]
-    if not found or any(map(WORDING.holds_questions, names)):
+    faqs = [each for each in root.walk() if each.rank and WORDING.holds_questions(each.title)]
+    if not faqs or any(map(WORDING.holds_questions, names)):
         return (root,)
-    inside = [
-        each for each in found if not any(other is not each and each in other.walk() for other in found)
+    outermost = [
+        each for each in faqs if not any(other is not each and each in other.walk() for other in faqs)
     ]
-    spans = [range(each.first, each.end) for each in inside]
+    spans = [range(each.first, each.end) for each in outermost]
     leaves = [each for each in root.walk() if each.title and not each.children]
     others = [each.title for each in leaves if not any(each.first in span for span in spans)]
-    asked = [WORDING.likeness(title) == 1 for title in others]
-    if not others or sum(asked) > 0.5 * len(asked):
+    asking = [WORDING.likeness(title) == 1 for title in others]
+    if not others or sum(asking) > 0.5 * len(asking):
         return (root,)
-    return tuple(replace(each, title="", rank=None) for each in inside)
+    return tuple(replace(each, title="", rank=None) for each in outermost)
 
 
 def _questions_of_host(host: Host, units: Units) -> Iterator[PageQuestion]:
@@ -249,53 +249,53 @@ def _questions_of_host(host: Host, units: Units) -> Iterator[PageQuestion]:
 def _answers_too(host: Host) -> bool:
     """Whether a heading above other questions is one itself, with an answer in front of them."""
     title = host.section.title
-    return WORDING.likeness(title) == 1 and title.rstrip()[-1] in "?？" and weight(host.section.own) >= SHORT
+    return WORDING.likeness(title) == 1 and title.rstrip()[-1] in "?？" and size(host.section.own) >= SHORT
 
 
-def _drop_strays(found: Sequence[PageQuestion], hosts: Sequence[Host]) -> Iterator[PageQuestion]:
-    """Skip surrounding material: links, introductions, and unmarked headings on a page that marks its questions."""
+def _drop_strays(questions: Sequence[PageQuestion], hosts: Sequence[Host]) -> Iterator[PageQuestion]:
+    """Skip peripheral headings: links, introductions, and unmarked ones on a page that marks its questions."""
     headed = {host.section.first: host.section for host in hosts}
-    marked = [each for each in found if _is_marked(each, headed)]
+    marked = [each for each in questions if _is_marked(each, headed)]
     ranks = {(section.rank, each.categories) for each in marked if (section := headed.get(each.first))}
-    counts = [WORDING.count(each.written) for each in marked if each.style == "heading"]
-    follows = all(count in {1, before + 1} for before, count in pairwise((0, *counts)))
-    counted = 3 <= len(counts) == len(marked) and follows
-    marks = len(marked) >= 3 and (counted or len(marked) >= 0.6 * len(found))
+    numbers = [WORDING.question_number(each.written) for each in marked if each.style == "heading"]
+    consecutive = all(number in {1, before + 1} for before, number in pairwise((0, *numbers)))
+    numbered = 3 <= len(numbers) == len(marked) and consecutive
+    mostly_marked = len(marked) >= 3 and (numbered or len(marked) >= 0.6 * len(questions))
     starts = {each.first for each in marked}
-    for question in _merge_parts(found, starts if counted else None):
+    for question in _merge_parts(questions, starts if numbered else None):
         if question.style == "heading" and question.first not in starts:
-            likeness = WORDING.likeness(question.title)
-            around = WORDING.surrounds(question.title) or fold_title(question.title) in WORDING.sections
+            title, likeness = question.title, WORDING.likeness(question.title)
+            peripheral = WORDING.is_peripheral(title) or fold_title(title) in WORDING.sections
             section = headed[question.first]
-            odd = marks and likeness < 1 and (section.rank, question.categories) not in ranks
-            if counted or around or odd or _leads_elsewhere(section, likeness):
+            unmarked = mostly_marked and likeness < 1 and (section.rank, question.categories) not in ranks
+            if numbered or peripheral or unmarked or _leads_elsewhere(section, likeness):
                 continue
         yield question
 
 
 def _leads_elsewhere(section: HeadedSection, likeness: float) -> bool:
-    """Whether a section only leads to other pages: by its heading, or by the list of links that a topic begins with."""
-    begins = next((block for block in section.own if not is_noise(block)), None)
-    items = begins.children if begins and begins.kind.endswith("_list") else ()
-    listed = len(items) > 1 and all(
+    """Whether a section only leads to other pages: by a link in its heading, or a list of links that it begins with."""
+    first = next((block for block in section.own if not is_noise(block)), None)
+    items = first.children if first and first.kind.endswith("_list") else ()
+    only_links = len(items) > 1 and all(
         len(item.children) == 1 and leads_to_page(item.children[0].content) for item in items
     )
-    return (section.linked and weight(section.own) < SHORT) or (listed and likeness < ASKING)
+    return (section.linked and size(section.own) < SHORT) or (only_links and likeness < ASKING)
 
 
-def _merge_parts(found: Sequence[PageQuestion], counted: Set[int] | None) -> Sequence[PageQuestion]:
+def _merge_parts(questions: Sequence[PageQuestion], numbered: Set[int] | None) -> Sequence[PageQuestion]:
     """Merge into the question above: headings titled like a part of an answer, bold lines that end with a colon and,
-    if questions are numbered (on lines `counted`), everything else in the same section. A heading right below a box
-    with its title takes the place of the box."""
+    if questions are numbered (on lines `numbered`), everything else in the same section. A heading right below a box
+    with the same title replaces the box."""
     kept: list[PageQuestion] = []
-    for question in found:
-        part = WORDING.is_part(question.title) and not WORDING.surrounds(question.title)
-        if kept and counted is not None and question.first not in counted:
+    for question in questions:
+        part = WORDING.is_part(question.title) and not WORDING.is_peripheral(question.title)
+        if kept and numbered is not None and question.first not in numbered:
             part = kept[-1].categories == question.categories
-        led = _leads_in(question.style, question.title)
+        leads_in = _leads_in(question.style, question.title)
         if kept and question.written == kept[-1].written and question.first <= kept[-1].body + 2:
             kept[-1] = question
-        elif kept and ((question.style == "heading" and part) or (led and WORDING.asks(kept[-1].title))):
+        elif kept and ((question.style == "heading" and part) or (leads_in and WORDING.asks(kept[-1].title))):
             kept[-1] = replace(kept[-1], end=question.end)
         else:
             kept.append(question)

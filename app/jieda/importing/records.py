@@ -1,7 +1,7 @@
 """Records of what was imported from which page, so that a repeated import recognizes it.
 
-A record, `imports/<framework>.json`, is kept with the content and belongs in git. It has the body of every edition as
-it was imported: a change is judged by comparing that with the current page and the current entry.
+A record, `imports/<framework>.json`, is kept with the content and belongs in git. It has every edition as it was
+imported, with which the current page and the current entry are compared.
 """
 
 import json
@@ -33,7 +33,7 @@ class EditionTexts:
 
 @dataclass(frozen=True, slots=True)
 class EntryTexts:
-    """The texts of an entry, as they were imported, are on the page now, or are in the content."""
+    """The texts of an entry: as imported, as now on the page, or as in the content."""
 
     id: str
     page: str
@@ -63,8 +63,8 @@ def read_record(directory: Path, framework: str) -> tuple[EntryTexts, ...]:
                 str(each["id"]),
                 str(each["page"]),
                 {
-                    Language(lang): EditionTexts(str(one["title"]), str(one["body"]))
-                    for lang, one in each["editions"].items()
+                    Language(lang): EditionTexts(str(edition["title"]), str(edition["body"]))
+                    for lang, edition in each["editions"].items()
                 },
             )
             for each in raw["entries"]
@@ -84,26 +84,26 @@ def write_record(directory: Path, framework: str, entries: tuple[EntryTexts, ...
 
 
 SAME_QUESTION = 0.6
-"""Minimum likeness of title and answer for a reworded question to count as the one imported before."""
+"""Minimum similarity of title and answer for a reworded question to count as the one imported before."""
 
 
 def recognize(candidates: Sequence[BilingualQuestion], record: Sequence[EntryTexts]) -> dict[int, EntryTexts]:
-    """Map the numbers of candidates to their records, first by equal titles, then by likeness."""
+    """Map the numbers of candidates to their records, first by equal titles, then by similarity."""
     known: dict[int, EntryTexts] = {}
     by_page: dict[str, list[EntryTexts]] = defaultdict(list)
     for imported in record:
         by_page[imported.page].append(imported)
     for number, candidate in enumerate(candidates):
-        left, titles = by_page[candidate.pair.key], candidate.titles.items()
-        same = (each for title in titles for each in left if title in each.titles.items())
-        if found := next(same, None):
-            left.remove(found)
-            known[number] = found
-    likenesses = sorted(_likenesses(candidates, by_page, known), key=lambda one: one[:2], reverse=True)
-    for score, number, imported in likenesses:
-        left = by_page[imported.page]
-        if score >= SAME_QUESTION and number not in known and imported in left:
-            left.remove(imported)
+        remaining, titles = by_page[candidate.pair.key], candidate.titles.items()
+        same = (each for title in titles for each in remaining if title in each.titles.items())
+        if match := next(same, None):
+            remaining.remove(match)
+            known[number] = match
+    by_similarity = sorted(_similarities(candidates, by_page, known), key=lambda each: each[:2], reverse=True)
+    for similarity, number, imported in by_similarity:
+        remaining = by_page[imported.page]
+        if similarity >= SAME_QUESTION and number not in known and imported in remaining:
+            remaining.remove(imported)
             known[number] = imported
     return known
 
@@ -111,18 +111,18 @@ def recognize(candidates: Sequence[BilingualQuestion], record: Sequence[EntryTex
 def reuse_page_keys(
     candidates: Sequence[BilingualQuestion], record: Sequence[EntryTexts]
 ) -> tuple[BilingualQuestion, ...]:
-    """Return the candidates, with the recorded key for a page that was moved, if most of its titles are the same."""
+    """Return the candidates, with the recorded key for a moved page, if most of the recorded titles are on it."""
     recorded: dict[str, set[str]] = defaultdict(set)
     for imported in record:
         recorded[imported.page] |= set(imported.titles.values())
-    given: dict[str, set[str]] = defaultdict(set)
+    current: dict[str, set[str]] = defaultdict(set)
     for candidate in candidates:
-        given[candidate.pair.key] |= set(candidate.titles.values())
-    names = {key: key for key in given}
-    for key in given.keys() - recorded.keys():
-        free = [name for name in recorded if name not in names.values()]
-        best = max(free, key=lambda name: len(recorded[name] & given[key]), default="")
-        if best and 2 * len(recorded[best] & given[key]) > len(recorded[best]):
+        current[candidate.pair.key] |= set(candidate.titles.values())
+    names = {key: key for key in current}
+    for key in current.keys() - recorded.keys():
+        unused = [name for name in recorded if name not in names.values()]
+        best = max(unused, key=lambda name: len(recorded[name] & current[key]), default="")
+        if best and 2 * len(recorded[best] & current[key]) > len(recorded[best]):
             names[key] = best
     return tuple(replace(each, pair=replace(each.pair, key=names[each.pair.key])) for each in candidates)
 
@@ -135,30 +135,31 @@ def current_id(imported: EntryTexts, corpus: Corpus) -> str:
     return next(renamed, imported.id)
 
 
-def _likenesses(
-    candidates: Sequence[BilingualQuestion], left: Mapping[str, Sequence[EntryTexts]], known: Collection[int]
+def _similarities(
+    candidates: Sequence[BilingualQuestion], rest: Mapping[str, Sequence[EntryTexts]], known: Collection[int]
 ) -> Iterator[tuple[float, int, EntryTexts]]:
-    """Yield the likeness of every candidate that is not known to every record that is left of its page."""
+    """Yield similarity, number and record for each candidate not yet known and each record of its page in `rest`."""
     for number, candidate in enumerate(candidates):
         if number not in known:
-            for imported in left[candidate.pair.key]:
-                yield max(_likeness(candidate, imported, lang) for lang in candidate.found), number, imported
+            for imported in rest[candidate.pair.key]:
+                similarity = max(_similarity(candidate, imported, lang) for lang in candidate.questions)
+                yield similarity, number, imported
 
 
-def _likeness(candidate: BilingualQuestion, imported: EntryTexts, lang: Language) -> float:
-    """Return the likeness, 0 to 1: half of it for the title, half for the answer."""
+def _similarity(candidate: BilingualQuestion, imported: EntryTexts, lang: Language) -> float:
+    """Return the similarity, 0 to 1: half for the title, half for the answer."""
     if lang not in imported.editions:
         return 0.0
-    question, page = candidate.found[lang], candidate.pair.pages[lang]
+    question, page = candidate.questions[lang], candidate.pair.pages[lang]
     words = _words("\n".join((question.lead, *page.lines[question.body : question.end])))
-    named = SequenceMatcher(None, question.title, imported.editions[lang].title).ratio()
-    # The order of words is ignored: links and headings were rewritten, and a large page needs many comparisons.
-    said = SequenceMatcher(None, words, _words(imported.editions[lang].body)).quick_ratio()
-    return 0.5 * named + 0.5 * said
+    title_ratio = SequenceMatcher(None, question.title, imported.editions[lang].title).ratio()
+    # Ignores the order of words: links and headings were rewritten, and a large page needs many comparisons.
+    body_ratio = SequenceMatcher(None, words, _words(imported.editions[lang].body)).quick_ratio()
+    return 0.5 * title_ratio + 0.5 * body_ratio
 
 
 def _words(text: str) -> list[str]:
-    """Return words and single Han characters, without section titles."""
+    """Return the words and single Han characters, without those of section titles."""
     prose = re.sub(r"^## .*$", "", text, flags=re.MULTILINE)
     return re.findall(rf"[{HAN}]|[^\W{HAN}]+", prose)
 
@@ -171,7 +172,7 @@ class Standing(StrEnum):
     DONE = "done"
     """It has the new text of the page."""
     CONFLICT = "conflict"
-    """It has neither: somebody has to compare both."""
+    """It has neither: a person has to compare them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,18 +191,18 @@ def find_changes(imported: EntryTexts, page: EntryTexts, entry: EntryTexts) -> t
 
     An edition that was deleted since is ignored.
     """
-    found: list[PageChange] = []
+    changes: list[PageChange] = []
     for lang, now in page.editions.items():
-        then, here = imported.editions.get(lang), entry.editions.get(lang)
+        then, current = imported.editions.get(lang), entry.editions.get(lang)
         if then is None:
-            standing = Standing.DONE if here else Standing.OPEN
-            found.append(PageChange(lang, (), (now.title, *_body_lines(now.body)), standing, 0))
-        elif here is not None:
+            standing = Standing.DONE if current else Standing.OPEN
+            changes.append(PageChange(lang, (), (now.title, *_body_lines(now.body)), standing, 0))
+        elif current is not None:
             if now.title != then.title:
-                standing = _standing([then.title], [now.title], [here.title])
-                found.append(PageChange(lang, (then.title,), (now.title,), standing, 0))
-            found += _body_changes(lang, *(_body_lines(each.body) for each in (then, now, here)))
-    return tuple(found)
+                standing = _standing([then.title], [now.title], [current.title])
+                changes.append(PageChange(lang, (then.title,), (now.title,), standing, 0))
+            changes += _body_changes(lang, *(_body_lines(each.body) for each in (then, now, current)))
+    return tuple(changes)
 
 
 def _body_changes(
@@ -211,9 +212,9 @@ def _body_changes(
         if tag != "equal":
             old, new = then[a:b], now[c:d]
             # A line of context, because an addition has no old text to search for.
-            wanted = old or [*then[max(a - 1, 0) : a], *then[b : b + 1]]
-            standing = _standing(wanted, new, entry)
-            yield PageChange(lang, tuple(old), tuple(new), standing, _find(wanted, entry))
+            old_or_context = old or [*then[max(a - 1, 0) : a], *then[b : b + 1]]
+            standing = _standing(old_or_context, new, entry)
+            yield PageChange(lang, tuple(old), tuple(new), standing, _find(old_or_context, entry))
 
 
 def _standing(old: Sequence[str], new: Sequence[str], entry: Sequence[str]) -> Standing:
@@ -222,14 +223,14 @@ def _standing(old: Sequence[str], new: Sequence[str], entry: Sequence[str]) -> S
     return Standing.OPEN if _find(old, entry) else Standing.CONFLICT
 
 
-def _find(wanted: Sequence[str], lines: Sequence[str]) -> int:
-    """Return the line, from 1, on which `wanted` starts, ignoring blank lines; 0 if it does not occur."""
-    needle = _nonblank(wanted)
-    places = [number for number, line in enumerate(lines, 1) if line.strip()]
-    hay = _nonblank(lines)
-    for start in range(len(hay) - len(needle) + 1) if needle else ():
-        if hay[start : start + len(needle)] == needle:
-            return places[start]
+def _find(passage: Sequence[str], lines: Sequence[str]) -> int:
+    """Return the line, from 1, on which `passage` starts, ignoring blank lines; 0 if it does not occur."""
+    needle = _nonblank(passage)
+    numbers = [number for number, line in enumerate(lines, 1) if line.strip()]
+    haystack = _nonblank(lines)
+    for start in range(len(haystack) - len(needle) + 1) if needle else ():
+        if haystack[start : start + len(needle)] == needle:
+            return numbers[start]
     return 0
 
 

@@ -66,29 +66,29 @@ NAMES = {
     **dict.fromkeys(("literal", "math", "title_reference"), "code"),
     **dict.fromkeys("attention caution danger error hint important note tip warning".split(), "blockquote"),
 }
-"""By kind of a node of docutils: the element that it becomes. Others are only what is in them."""
+"""By kind of a docutils node: the name of the element that it becomes. Of others, only the content is kept."""
 ATTRIBUTES = {"uri": "src", "alt": "alt", "refuri": "href", "start": "start"}
 DROPPED = frozenset("comment target substitution_definition docinfo pending".split())
 
 
 def _element(node: Any, level: int = 0) -> Element:
-    """Return what a node becomes; `level`: number of titles above it."""
+    """Return the element that a node becomes. `level`: number of titles above it."""
     kind = type(node).__name__
     name = NAMES.get(kind, "")
     if kind in {"Text", "problematic"}:
         return Element("", _line(node), _ROLE.sub(_plain_role, node.astext()))
     level += kind == "section"
     children = [_element(child, level) for child in node.children if type(child).__name__ not in DROPPED]
-    given = {name: str(node[key]) for key, name in ATTRIBUTES.items() if key in node}
-    element = Element(name, _line(node), attributes=given, children=children)
+    attributes = {name: str(node[key]) for key, name in ATTRIBUTES.items() if key in node}
+    element = Element(name, _line(node), attributes=attributes, children=children)
     if change := _CHANGES.get(kind) or _CHANGES_BY_NAME.get(name):
         change(element, node, level)
     return element
 
 
 def _line(node: Any) -> int:
-    """Return the line of a node, or else of its nearest ancestor that has one. docutils gives the underline for a
-    title, and for a system message the end of its subject, unless the message has the line of its start."""
+    """Return the line of a node or its nearest ancestor that has one. For a title, docutils has the underline, and for
+    a system message the end of what it is about, unless the message itself has a line."""
     at = node
     while at is not None and at.line is None:
         at = at.parent
@@ -108,12 +108,12 @@ def _change_title(element: Element, node: Any, level: int) -> None:
 
 
 def _change_code(element: Element, node: Any, _level: int) -> None:
-    element.attributes = {"language": next((each for each in node["classes"] if each != "code"), "")}
+    element.attributes = {"language": next((name for name in node["classes"] if name != "code"), "")}
     element.children = [Element("", element.line, node.astext())]
 
 
 def _change_numbered(element: Element, node: Any, _level: int) -> None:
-    """Make a single `A. …` an answer, as `Q. …` is a question: it is no list."""
+    """Make a list of one item `A. …` an answer, as `Q. …` is a question."""
     if node["enumtype"] == "upperalpha" and len(node.children) == 1:
         element.name = element.children[0].name = ""
         mark = Element("", element.line, f"{chr(64 + node.get('start', 1))}. ")
@@ -121,7 +121,7 @@ def _change_numbered(element: Element, node: Any, _level: int) -> None:
 
 
 def _change_quotation(element: Element, node: Any, _level: int) -> None:
-    """Begin a notice with its name in bold; an indented line block is no quotation."""
+    """Begin a notice with its name in bold; make an indented line block plain text, not a quotation."""
     kind = type(node).__name__
     if kind != "block_quote":
         name = Element("strong", element.line, children=[Element("", element.line, kind.capitalize())])
@@ -131,7 +131,7 @@ def _change_quotation(element: Element, node: Any, _level: int) -> None:
 
 
 def _change_table(element: Element, _node: Any, _level: int) -> None:
-    """Make the first row the head."""
+    """Make the cells of the first row header cells."""
     rows = (each for each in element.walk() if each.name == "tr")
     for number, row in enumerate(rows):
         for cell in row.children:
@@ -144,21 +144,21 @@ def _change_link(element: Element, node: Any, _level: int) -> None:
 
 
 def _read_directive(element: Element, node: Any, level: int) -> None:
-    """Read the text of a directive of Sphinx, which docutils reports as an error, separately."""
+    """Read the text of a Sphinx directive, which docutils reports as an error, as a document of its own."""
     element.children = []
     for block in node.findall(lambda each: _is(each, "literal_block")):
         match = _DIRECTIVE.match(block.astext())
         if match and match["name"] not in SILENT:
             argument, text = match["argument"].strip(), _OPTION.sub("", dedent(match["content"]))
-            folded = argument if match["name"] in FOLDED else ""
-            held = _document(text if folded else f"{argument}\n\n{text}", level)
-            for each in held.walk():
+            summary = argument if match["name"] in FOLDED else ""
+            content = _document(text if summary else f"{argument}\n\n{text}", level)
+            for each in content.walk():
                 each.line = element.line
-            if folded:
+            if summary:
                 element.name = "details"
-                title = Element("", element.line, folded)
+                title = Element("", element.line, summary)
                 element.children.append(Element("summary", element.line, children=[title]))
-            element.children.append(held)
+            element.children.append(content)
 
 
 _CHANGES: Mapping[str, Callable[[Element, Any, int], None]] = {
@@ -168,7 +168,7 @@ _CHANGES: Mapping[str, Callable[[Element, Any, int], None]] = {
     "reference": _change_link,
     "system_message": _read_directive,
 }
-"""By kind of a node: what is done to its element."""
+"""By kind of a node: a function that changes its element."""
 _CHANGES_BY_NAME = {"blockquote": _change_quotation, "pre": _change_code}
 
 
@@ -186,8 +186,8 @@ def _document(text: str, level: int = 0) -> Element:
 def _plain_role(match: re.Match[str]) -> str:
     """Return a role of Sphinx as text or as code."""
     prose, text = match["role"] in _PROSE_ROLES, match["text"]
-    if titled := _TITLED.match(text):
-        said = titled["title"]
+    if labeled := _TITLED.match(text):
+        shown = labeled["title"]
     else:
-        said = text.rpartition("/")[2] if prose else text.lstrip("~!")
-    return said if prose else f"`{said}`"
+        shown = text.rpartition("/")[2] if prose else text.lstrip("~!")
+    return shown if prose else f"`{shown}`"

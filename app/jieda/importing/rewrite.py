@@ -50,7 +50,7 @@ def trim(lines: Sequence[str]) -> list[str]:
 
 
 def dedent(lines: Sequence[str]) -> list[str]:
-    """Remove the indentation of the list item that the lines are from, as far as each line has it."""
+    """Remove the indentation of the first line, up to eight columns, from each line as far as it has it."""
     filled = [line for line in lines if line.strip()]
     first = len(filled[0]) - len(filled[0].lstrip(" ")) if filled else 0
     if not 0 < first <= 8:
@@ -129,16 +129,15 @@ _LANGUAGE_SUFFIX = re.compile(r"[._-](?:en|zh|zh[-_](?:cn|hans))$", re.IGNORECAS
 
 
 WHOLE_PAGE = ""
-"""Stands for the anchor of a page that is one entry: whatever leads to that page leads to the entry."""
+"""Anchor that stands for all of a page that is one entry: every link to the page leads to the entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
     """Data to resolve the addresses on a page.
 
-    `entries`: for each page of the same import, by path, anchors to entry ids, with the id of a page that is one entry
-    under WHOLE_PAGE. `base`: web address of the page, or
-    empty. `references`: the page's reference links.
+    `entries`: for each page of the same import, by path, a map of anchors to entry ids, with the id of a page that is
+    one entry under WHOLE_PAGE. `base`: web address of the page, or empty. `references`: the page's reference links.
     """
 
     path: Path
@@ -151,10 +150,10 @@ class Targets:
 
 @dataclass(slots=True)
 class LinkRewriter:
-    """Rewrites the addresses in an answer for the entry `entry_slug`, and collects what got lost.
+    """Rewrites the addresses in an answer for the entry `entry_slug`, and collects those that cannot be kept.
 
-    `anchors`: old to new ones inside the answer; `lost`: broken links, which are plain text now; `images`: files to be
-    copied, by new file name; `linked_images`: images that could not be copied, and are links or words now.
+    `anchors`: old to new ones in the answer; `lost`: broken links, which are now plain text; `images`: files to be
+    copied, by new file name; `linked_images`: images that could not be copied, which are now links or text.
     """
 
     targets: Targets
@@ -173,7 +172,7 @@ class LinkRewriter:
 
     def _replacement(self, match: re.Match[str]) -> str:
         if match["target"] is None:
-            # Elsewhere an address is a link as it stands; in an entry only between these.
+            # In an entry, a bare address is a link only in angle brackets.
             return f"<{match[0]}>"
         label, target = match["text"], match["target"].strip("<>")
         if match["image"]:
@@ -186,33 +185,33 @@ class LinkRewriter:
         return f"[{label}]({address})"
 
     def _address(self, target: str, anchors: Mapping[str, str]) -> str | None:
-        """Return the address of a link in the entry; None if it has no target."""
+        """Return the address of a link in the entry; None if its target is neither imported nor on the web."""
         targets = self.targets
         path, _, fragment = target.partition("#")
         fragment = unquote(fragment)
         if not path and fragment in anchors:
             return f"#{anchors[fragment]}"
         if not re.match(r"[a-z][a-z0-9+.-]*:|//", path, re.IGNORECASE):
-            known = _anchors_of(path, targets)
-            entry = known.get(fragment) or known.get(slug(fragment)) or (path and known.get(WHOLE_PAGE))
-            if entry and entry != f"{targets.framework}/{self.entry_slug}":
-                return f"{entry.rpartition('/')[2]}.md"
+            ids = _anchors_of(path, targets)
+            entry_id = ids.get(fragment) or ids.get(slug(fragment)) or (path and ids.get(WHOLE_PAGE))
+            if entry_id and entry_id != f"{targets.framework}/{self.entry_slug}":
+                return f"{entry_id.rpartition('/')[2]}.md"
         address = urljoin(targets.base, target) if targets.base else target
-        read = read_link(address, targets.lang, targets.framework, 0)
-        return address if read.kind is LinkKind.EXTERNAL else None
+        link = read_link(address, targets.lang, targets.framework, 0)
+        return address if link.kind is LinkKind.EXTERNAL else None
 
     def _image(self, label: str, target: str) -> str:
         """Copy an image on disk; turn any other into a link, because pages load nothing from other hosts."""
         file = self.targets.path.parent / unquote(target.partition("?")[0].partition("#")[0])
         local = not re.match(r"[a-z]+:|//|/", target, re.IGNORECASE) and file.is_file()
         if local and file.suffix.lower() in IMAGE_TYPES:
-            own = slug(file.stem)
-            stem, suffix = f"{self.entry_slug}-{own if own.isascii() else 'image'}", file.suffix.lower()
-            name, count, found = f"{stem}{suffix}", 1, file.resolve()
-            while self.images.get(name, found) != found:
+            base = slug(file.stem)
+            stem, suffix = f"{self.entry_slug}-{base if base.isascii() else 'image'}", file.suffix.lower()
+            name, count, source = f"{stem}{suffix}", 1, file.resolve()
+            while self.images.get(name, source) != source:
                 count += 1
                 name = f"{stem}-{count}{suffix}"
-            self.images[name] = found
+            self.images[name] = source
             return f"![{label}]({name})"
         self.linked_images.append(target)
         address = self._address(target, {})
@@ -222,20 +221,20 @@ class LinkRewriter:
 def _inline_references(text: str, references: Mapping[str, str]) -> str:
     """Convert reference links to inline ones, since the definitions are not imported."""
 
-    def replaced(match: re.Match[str]) -> str:
+    def inline(match: re.Match[str]) -> str:
         label = " ".join((match["label"] or match["text"]).split()).upper()
         return f"{match['image']}[{match['text']}]({references[label]})" if label in references else match[0]
 
-    return _REFERENCE.sub(replaced, text) if references else text
+    return _REFERENCE.sub(inline, text) if references else text
 
 
 def _anchors_of(path: str, targets: Targets) -> Mapping[str, str]:
     """Return the anchors of the page at `path`, which may differ in its suffix and language."""
     if not path:
         return targets.entries.get(targets.path, {})
-    wanted = (targets.path.parent / unquote(path)).resolve()
+    target = (targets.path.parent / unquote(path)).resolve()
     for page, anchors in targets.entries.items():
-        if page == wanted or _stem(page) == _stem(wanted):
+        if page == target or _stem(page) == _stem(target):
             return anchors
     return {}
 

@@ -1,7 +1,7 @@
 """The third stage, below headings: finds pieces of text that may start with a question.
 
-A style is a way to write questions without headings. Each finds, among the blocks of one section, the lines where a
-question may start; `jieda.importing.questions` decides which styles a page really uses.
+A style is a way to write questions without headings. The finder of each returns lines in the blocks of a section where
+a question may start; `jieda.importing.questions` decides which styles a page really uses.
 """
 
 import re
@@ -18,7 +18,7 @@ _STRONG = re.compile(r"(\*\*|__)(?=\S)(?P<title>.+?)(?:(?<=\S)|(?<=[?？] ))\1(?
 _SLANTED = re.compile(r"\A[*_](?=[^*_\s])([^*_]+[?？])[*_]\Z")
 """A question in italics on a line of its own."""
 _DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
-"""A problem in bold, and a dash before what to do."""
+"""A problem in bold, then a dash and what to do."""
 _BEFORE_STRONG = re.compile(rf"{PICTURES.pattern}(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{{1,3}}[.、)]\s*)?")
 _SUMMARY = re.compile(r"<summary\b[^>]*>(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
 DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
@@ -37,8 +37,8 @@ _NUMBERED = re.compile(
 class Unit:
     """A possible question: its title, the line it starts on (`first`), and the first line after it (`body`).
 
-    `lead`: text after the question on the same line, which is the start of the answer or all of it. `style`: how the
-    question is written, where that was decided.
+    `lead`: text after the question on the same line, which is the start of the answer or all of it. `style`: its key
+    in STYLES, once decided.
     """
 
     title: str
@@ -67,12 +67,12 @@ def _details(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
                 depth += 1
                 start = block.first + block.content.count("\n", 0, match.start())
             elif depth == 1:
-                body, lead = _behind(block, match.end())
+                body, lead = _after(block, match.end())
                 yield Unit(plain(match["title"]), start, body, answered=True, lead=lead)
 
 
-def _behind(block: SourceBlock, offset: int) -> tuple[int, str]:
-    """Return the line after that of `offset` in a block, and the rest of the line at `offset`."""
+def _after(block: SourceBlock, offset: int) -> tuple[int, str]:
+    """Return the number of the line after the one with `offset` in a block, and the text after `offset` on that one."""
     rest = block.content[offset:].partition("\n")[0]
     return block.first + block.content.count("\n", 0, offset) + 1, rest
 
@@ -91,10 +91,10 @@ def _marked_lines(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
 
 def _strong_starts(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     """Find paragraphs that start with bold text that is a line of its own or a question; anchors may precede it.
-    If every paragraph is bold text, a dash and more, and at least half are problems, all of them count."""
+    If all paragraphs are bold text, a dash and more, and at least half state problems, all of them count."""
     paragraphs = [block for block in blocks if block.kind == "paragraph"]
-    dashed = [each for block in paragraphs if (each := _DASHED.match(block.content))]
-    problems = sum(WORDING.troubled(each["title"]) for each in dashed)
+    dashed = [match for block in paragraphs if (match := _DASHED.match(block.content))]
+    problems = sum(WORDING.states_problem(match["title"]) for match in dashed)
     for block in paragraphs:
         yield from _strong(block, dashed=1 < len(dashed) == len(paragraphs) <= 2 * problems)
 
@@ -115,7 +115,7 @@ def _strong(block: SourceBlock, *, dashed: bool) -> Iterator[Unit]:
 
 
 def _items(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
-    """Find items of lists of one kind, by first paragraph; the answer is in the item or between the lists."""
+    """Find items of lists of one kind by their first paragraph; the answer is in the item or between the lists."""
     kind = next((each.kind for each in blocks if "list" in each.kind), "")
     for index, block in enumerate(blocks):
         if block.kind != kind:
@@ -156,39 +156,39 @@ def _definitions(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
         elif block.kind == "html_block":
             for match in _TERM.finditer(block.content):
                 first = block.first + block.content.count("\n", 0, match.start())
-                body, lead = _behind(block, match.end())
+                body, lead = _after(block, match.end())
                 yield Unit(plain(match["title"]), first, body, answered=True, lead=lead)
 
 
 def _rows(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
-    """Find rows of tables that have a question column and an answer column, by their headers."""
+    """Find rows of tables whose headers name a question column and an answer column."""
     for block in blocks:
         if block.kind != "table" or len(block.children) < 2:
             continue
-        heads = [plain(cell.content) for cell in block.children[0].children[0].children]
-        folded = tuple(map(fold_title, heads))
-        asked = _question_column(folded)
-        if asked is None:
+        headers = [plain(cell.content) for cell in block.children[0].children[0].children]
+        folded = tuple(map(fold_title, headers))
+        question_column = _question_column(folded)
+        if question_column is None:
             continue
         for row in block.children[1].children:
             cells = [cell.content.strip() for cell in row.children]
-            others = [(heads[at], cell) for at, cell in enumerate(cells) if at != asked and cell]
+            others = [(headers[at], cell) for at, cell in enumerate(cells) if at != question_column and cell]
             answer = (
                 others[0][1]
                 if len(others) == 1
                 else "\n\n".join(f"**{name}**: {cell}" for name, cell in others)
             )
-            anchor = anchor_of(cells[asked])
-            yield Unit(plain(cells[asked]), row.first, row.end, bool(answer), anchor, answer)
+            anchor = anchor_of(cells[question_column])
+            yield Unit(plain(cells[question_column]), row.first, row.end, bool(answer), anchor, answer)
 
 
-def _question_column(heads: tuple[str, ...]) -> int | None:
-    """Return the column with questions, or else with codes of errors if another says what to do; None if none has."""
-    asked = next((at for at, head in enumerate(heads) if head in WORDING.question_columns), None)
-    if asked is not None and set(heads[:asked] + heads[asked + 1 :]) & WORDING.answer_columns:
-        return asked
-    coded = next((at for at, head in enumerate(heads) if head in WORDING.code_columns), None)
-    return coded if any(WORDING.part(head) == "fix" for head in heads) else None
+def _question_column(headers: tuple[str, ...]) -> int | None:
+    """Return the column of questions, or else of error codes if another says what to do; None if there is none."""
+    column = next((at for at, head in enumerate(headers) if head in WORDING.question_columns), None)
+    if column is not None and set(headers[:column] + headers[column + 1 :]) & WORDING.answer_columns:
+        return column
+    code_column = next((at for at, head in enumerate(headers) if head in WORDING.code_columns), None)
+    return code_column if any(WORDING.part(head) == "fix" for head in headers) else None
 
 
 def _numbered_lines(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
@@ -231,4 +231,4 @@ STYLES: Mapping[str, Finder] = {
     "item": _items,
     "numbered": _numbered_lines,
 }
-"""Styles in order of precedence: the first that fits is used."""
+"""Finders by style, in order of precedence: the first style that fits is used."""

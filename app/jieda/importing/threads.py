@@ -1,14 +1,13 @@
 """Reads threads of an issue tracker from the output of its command line or its export: a JSON array, or JSON lines.
 
 `gh issue list --json …`, the REST answers of GitHub, GitLab and Gitee, and GitLab's project export use different field
-names; tables have all of them. Nothing is fetched.
+names; the constants below list them all. Nothing is fetched.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from jieda.importing.wording import WORDING
 
 MAX_BYTES = 256 << 20
 MAX_TEXT = 256 << 10
-"""Maximum of characters that are read of a text in a thread."""
+"""Maximum number of characters read of each text in a thread."""
 
 TITLE = ("title",)
 TEXT = ("body", "description", "text", "note")
@@ -35,7 +34,7 @@ REFERENCE = re.compile(r"(?<![\w/#])#(\d+)\b|/issues/(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment in a thread; `reactions`: number of approving ones."""
+    """A comment in a thread. `reactions`: number of approving ones."""
 
     author: str
     text: str
@@ -58,15 +57,15 @@ class Thread:
     comments: tuple[Comment, ...]
 
     @property
-    def quotes(self) -> bool:
-        return any(inside for _, inside in _divided(self.text))
+    def has_code(self) -> bool:
+        return any(is_code for _, is_code in _lines_of(self.text))
 
     @property
     def logs(self) -> str:
-        """Code blocks of its author; the title and the author's whole text if there are none."""
-        said = [self.text, *(each.text for each in self.comments if each.author == self.author)]
-        quoted = "\n".join(line for text in said for line, inside in _divided(text) if inside)
-        return quoted.strip("\n") or "\n".join([self.title, *said])
+        """Code blocks by its author, or the title and all texts by the author if there are none."""
+        texts = [self.text, *(each.text for each in self.comments if each.author == self.author)]
+        quoted = "\n".join(line for text in texts for line, is_code in _lines_of(text) if is_code)
+        return quoted.strip("\n") or "\n".join([self.title, *texts])
 
     def duplicates(self) -> Iterator[str]:
         """Yield the numbers of threads that its text or comments call duplicates."""
@@ -74,17 +73,17 @@ class Thread:
         for text in (self.text, *(each.text for each in self.comments)):
             for line in text.splitlines():
                 if same.search(line):
-                    yield from (found[1] or found[2] for found in REFERENCE.finditer(line))
+                    yield from (match[1] or match[2] for match in REFERENCE.finditer(line))
 
 
-def _divided(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the lines without quotations and without the marks of code blocks, each with whether it is code."""
-    lines = [line for line in text.split("\n") if not line.startswith(">")]
-    for line, (before, after) in zip(
-        lines, pairwise(accumulate(lines, fence_after, initial="")), strict=True
-    ):
-        if before == after:
-            yield line, bool(after)
+def _lines_of(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the lines except quotations and code fences, each with whether it is code."""
+    fence = ""
+    for line in text.split("\n"):
+        if not line.startswith(">"):
+            before, fence = fence, fence_after(fence, line)
+            if before == fence:
+                yield line, bool(fence)
 
 
 def read_threads(file: Path) -> tuple[Thread, ...]:
@@ -95,12 +94,12 @@ def read_threads(file: Path) -> tuple[Thread, ...]:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise JiedaError(f"{file} cannot be read: {error}") from error
-    found = {
+    by_url = {
         thread.url: thread
-        for each in _objects(text, file)
-        if not ("pull_request" in each or "/pull/" in _text(each, ADDRESS)) and (thread := _thread(each))
+        for issue in _objects(text, file)
+        if not ("pull_request" in issue or "/pull/" in _text(issue, ADDRESS)) and (thread := _thread(issue))
     }
-    return tuple(found.values())
+    return tuple(by_url.values())
 
 
 def _objects(text: str, file: Path) -> Iterator[Mapping[str, Any]]:
@@ -109,88 +108,88 @@ def _objects(text: str, file: Path) -> Iterator[Mapping[str, Any]]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            parsed = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise JiedaError(f"{file}: line {number} is not JSON, or an array over several lines") from error
         yield from (
-            each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)
+            each for each in (parsed if isinstance(parsed, list) else [parsed]) if isinstance(each, dict)
         )
 
 
-def _thread(given: Mapping[str, Any]) -> Thread | None:
+def _thread(fields: Mapping[str, Any]) -> Thread | None:
     """Convert an object to a thread; None if it has no title or no address."""
-    title, url = _text(given, TITLE), _text(given, ADDRESS)
+    title, url = _text(fields, TITLE), _text(fields, ADDRESS)
     if not (title and url.startswith(("https://", "http://"))):
         return None
-    author = _author(given)
-    comments = tuple(_comments(_first(given, COMMENTS), url))
-    counted = _first(given, COMMENT_COUNT)
+    author = _author(fields)
+    comments = tuple(_comments(_first(fields, COMMENTS), url))
+    count = _first(fields, COMMENT_COUNT)
     return Thread(
         url=url,
-        number=_text(given, NUMBER) or url.rpartition("/")[2],
+        number=_text(fields, NUMBER) or url.rpartition("/")[2],
         title=" ".join(title.split()),
-        text=_text(given, TEXT)[:MAX_TEXT],
+        text=_text(fields, TEXT)[:MAX_TEXT],
         author=author,
-        closed=_text(given, STATE).casefold() in CLOSED,
-        reactions=_reactions(given),
-        replies=max(len(comments), counted if isinstance(counted, int) else 0),
+        closed=_text(fields, STATE).casefold() in CLOSED,
+        reactions=_reactions(fields),
+        replies=max(len(comments), count if isinstance(count, int) else 0),
         comments=comments,
     )
 
 
-def _comments(given: object, url: str) -> Iterator[Comment]:
-    for each in given if isinstance(given, list) else ():
-        if isinstance(each, dict) and not each.get("system") and (text := _text(each, TEXT)):
-            address = _text(each, ADDRESS) or url
-            yield Comment(_author(each), text[:MAX_TEXT], address, _reactions(each))
+def _comments(items: object, url: str) -> Iterator[Comment]:
+    for comment in items if isinstance(items, list) else ():
+        if isinstance(comment, dict) and not comment.get("system") and (text := _text(comment, TEXT)):
+            address = _text(comment, ADDRESS) or url
+            yield Comment(_author(comment), text[:MAX_TEXT], address, _reactions(comment))
 
 
-def _first(given: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return next((given[name] for name in names if given.get(name) is not None), None)
+def _first(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((fields[name] for name in names if fields.get(name) is not None), None)
 
 
-def _text(given: Mapping[str, Any], names: Iterable[str]) -> str:
-    value = _first(given, names)
+def _text(fields: Mapping[str, Any], names: Iterable[str]) -> str:
+    value = _first(fields, names)
     return str(value).replace("\r\n", "\n") if isinstance(value, (str, int)) else ""
 
 
-def _author(given: Mapping[str, Any]) -> str:
-    value = _first(given, AUTHOR)
+def _author(fields: Mapping[str, Any]) -> str:
+    value = _first(fields, AUTHOR)
     return _text(value, AUTHOR_NAME) if isinstance(value, dict) else str(value or "")
 
 
-def _reactions(given: Mapping[str, Any]) -> int:
-    """Return the number of approving reactions, from any tracker's fields."""
-    groups = given.get("reactionGroups")
+def _reactions(fields: Mapping[str, Any]) -> int:
+    """Return the number of approving reactions, whatever fields the tracker has."""
+    groups = fields.get("reactionGroups")
     if isinstance(groups, list):
-        kind = [each for each in groups if _within(each, "content") not in {"THUMBS_DOWN", "CONFUSED"}]
-        return sum(_count(each, "users", "totalCount") for each in kind)
-    said = given.get("reactions")
-    if isinstance(said, dict):
-        return _count(said, "total_count") - _count(said, "-1") - _count(said, "confused")
-    return said if isinstance(said, int) else _count(given, "upvotes")
+        approving = [each for each in groups if _value_at(each, "content") not in {"THUMBS_DOWN", "CONFUSED"}]
+        return sum(_count(each, "users", "totalCount") for each in approving)
+    reactions = fields.get("reactions")
+    if isinstance(reactions, dict):
+        return _count(reactions, "total_count") - _count(reactions, "-1") - _count(reactions, "confused")
+    return reactions if isinstance(reactions, int) else _count(fields, "upvotes")
 
 
-def _count(given: object, *names: str) -> int:
-    value = _within(given, *names)
+def _count(fields: object, *names: str) -> int:
+    value = _value_at(fields, *names)
     return value if isinstance(value, int) else 0
 
 
-def _within(given: object, *names: str) -> object:
+def _value_at(value: object, *names: str) -> object:
     for name in names:
-        given = given.get(name) if isinstance(given, dict) else None
-    return given
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def solution(thread: Thread) -> Comment | None:
-    """Return the comment that solved a thread: the last one with a phrase of success, or, if that is only a short
-    thanks, the previous comment of somebody else."""
-    found: Comment | None = None
-    for place, each in enumerate(thread.comments):
-        said = "\n".join(line for line, inside in _divided(each.text) if not inside).strip()
-        if WORDING.unsolved.search(said) or not WORDING.solved.search(said):
+    """Return the comment that solved a thread: the last with a phrase of success or, if that only says thanks, the
+    previous comment by somebody else."""
+    solving: Comment | None = None
+    for place, comment in enumerate(thread.comments):
+        text = "\n".join(line for line, is_code in _lines_of(comment.text) if not is_code).strip()
+        if WORDING.unsolved.search(text) or not WORDING.solved.search(text):
             continue
-        before: Sequence[Comment] = [one for one in thread.comments[:place] if one.author != each.author]
-        is_bare = len(said) < WORDING.bare_thanks and not REFERENCE.search(said)
-        found = before[-1] if is_bare and before else each
-    return found
+        others = [other for other in thread.comments[:place] if other.author != comment.author]
+        is_bare = len(text) < WORDING.bare_thanks and not REFERENCE.search(text)
+        solving = others[-1] if is_bare and others else comment
+    return solving

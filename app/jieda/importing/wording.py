@@ -17,12 +17,12 @@ _ENDS_ASKING = re.compile(r"[?？][\s\"'”’)）*_`!！]*$|[?？]\s")
 
 
 class Wording:
-    """Words and patterns. `parts`: folded title to section key; `around`, `sections` and columns: folded titles."""
+    """Words and patterns. `parts`: folded title to section key; `peripheral`, `sections` and columns: folded titles."""
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
-        question, mark, around, thread = raw["question"], raw["mark"], raw["around"], raw["thread"]
-        self.openers = frozenset(question["en"]["starts"].split())
-        self.asked = tuple(question["zh"]["contains"].split())
+        question, mark, peripheral, thread = raw["question"], raw["mark"], raw["peripheral"], raw["thread"]
+        self.openers_en = frozenset(question["en"]["starts"].split())
+        self.asking_zh = tuple(question["zh"]["contains"].split())
         self.sorts = {
             name: (frozenset(both["en"].split()), tuple(both["zh"].split()))
             for name, both in question["sort"].items()
@@ -35,8 +35,8 @@ class Wording:
         self.parts: dict[str, str] = {
             title: key for key, text in raw["part"].items() for title in _titles(text)
         }
-        self.around = _titles(around["en"], around["zh"])
-        self.unanswered = _phrases(around["unanswered"])
+        self.peripheral = _titles(peripheral["en"], peripheral["zh"])
+        self.unanswered = _phrases(peripheral["unanswered"])
         self.question_columns = _titles(raw["column"]["question"])
         self.code_columns = _titles(raw["column"]["code"])
         self.answer_columns = _titles(raw["column"]["answer"])
@@ -50,42 +50,42 @@ class Wording:
         """Whether the text is marked as a question: `Q:`, `Q12.`, `问：`."""
         return self.question_mark.match(title) is not None
 
-    def count(self, title: str) -> int:
-        """Return the number in the mark of a question, such as `Q12:`, or 0."""
+    def question_number(self, title: str) -> int:
+        """Return the number in the mark of a question, such as 12 for `Q12:`, or 0."""
         mark = self.question_mark.match(title)
         return int("".join(filter(str.isdigit, mark[0] if mark else "")) or 0)
 
     def asks(self, title: str) -> bool:
         folded = self.without_mark(title).casefold().replace("’", "'")
         first = _ENGLISH_WORD.search(folded)
-        opens = first is not None and first.start() <= 2 and first[0] in self.openers
-        return bool(_ENDS_ASKING.search(title)) or opens or any(word in folded for word in self.asked)
+        opens = first is not None and first.start() <= 2 and first[0] in self.openers_en
+        return bool(_ENDS_ASKING.search(title)) or opens or any(word in folded for word in self.asking_zh)
 
-    def troubled(self, title: str) -> bool:
+    def states_problem(self, title: str) -> bool:
         folded = title.casefold().replace("’", "'")
         words = set(_ENGLISH_WORD.findall(folded))
-        told = bool(words & self.trouble_en) or any(word in folded for word in self.trouble_zh)
-        return told or self.names_error(title)
+        has_word = bool(words & self.trouble_en) or any(word in folded for word in self.trouble_zh)
+        return has_word or self.names_error(title)
 
     def names_error(self, title: str) -> bool:
         return _ERROR_NAME.search(title) is not None
 
     def likeness(self, title: str) -> float:
         """Return how much a title reads like a question, 0 to 1."""
-        if self.is_part(title) or self.surrounds(title):
+        if self.is_part(title) or self.is_peripheral(title):
             return 0.0
         if title.rstrip().endswith((":", "：", "...", "…")):
             return 0.2
         if self.marked(title) or self.asks(title):
             return 1.0
-        return 0.8 if self.troubled(title) else 0.2
+        return 0.8 if self.states_problem(title) else 0.2
 
-    def surrounds(self, title: str) -> bool:
-        """Whether a title is of material around the questions of a page, or means "my question is not listed"."""
-        return fold_title(title) in self.around or self.unanswered.search(title.replace("’", "'")) is not None
+    def is_peripheral(self, title: str) -> bool:
+        """Whether a title introduces no question of the page: "Contents", "See also", "My question is not listed"."""
+        return fold_title(title) in self.peripheral or bool(self.unanswered.search(title.replace("’", "'")))
 
     def part(self, title: str) -> str:
-        """Return the key of the section that a title such as `Solution:` names, or an empty text."""
+        """Return the key of the section that a title such as `Solution:` names; empty if it names none."""
         return self.parts.get(fold_title(title), "")
 
     def is_part(self, title: str) -> bool:
@@ -102,7 +102,7 @@ class Wording:
         return any(piece in self.sections or piece.endswith(endings) for piece in pieces)
 
     def sorts_of(self, title: str) -> frozenset[str]:
-        """Return the general types of a question (how, why, …), which do not depend on its language."""
+        """Return the sorts of a question (how, why, …), which are the same in both languages."""
         folded = title.casefold()
         words = set(_ENGLISH_WORD.findall(folded))
         return frozenset(
@@ -124,8 +124,8 @@ def fold_title(title: str) -> str:
 
 def _phrases(text: str) -> re.Pattern[str]:
     """Return a pattern for English phrases as whole words and Chinese ones anywhere, in any case."""
-    said = [re.escape(each.replace("|", " ")) for each in text.split()]
-    return re.compile("|".join(rf"\b{each}\b" if each.isascii() else each for each in said), re.IGNORECASE)
+    phrases = [re.escape(each.replace("|", " ")) for each in text.split()]
+    return re.compile("|".join(rf"\b{each}\b" if each.isascii() else each for each in phrases), re.IGNORECASE)
 
 
 def _titles(*texts: str) -> frozenset[str]:
@@ -134,7 +134,7 @@ def _titles(*texts: str) -> frozenset[str]:
 
 def _mark(text: str) -> re.Pattern[str]:
     """Return a pattern for marks such as `Q:`, `Q 1.`, `**问：`, `[Q]`; a number must precede the colon or point."""
-    spelled = {each for name in text.split() for each in (name, name.upper(), name.lower())}
+    spelled = {spelling for name in text.split() for spelling in (name, name.upper(), name.lower())}
     names = "|".join(sorted(map(re.escape, spelled), key=len, reverse=True))
     return re.compile(
         rf"^[\s*_#>]*(?:[\[【(（](?:{names})\s*\d{{0,3}}[\]】)）]\s*[:：]?"

@@ -181,8 +181,8 @@ def edition_files(
     content: Loaded, entry_id: str, known: FrontMatter, text: str, doubts: Sequence[Doubt]
 ) -> dict[str, str]:
     """Return the editions of a draft by path below a content directory. `text`: the printed lines."""
-    said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
-    texts = filled_skeletons(content.corpus, entry_id, known, text, said)
+    texts_of_doubts = {lang: tuple(each.render(lang) for each in doubts) for lang in Language}
+    texts = filled_skeletons(content.corpus, entry_id, known, text, texts_of_doubts)
     return {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
 
 
