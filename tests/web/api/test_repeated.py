@@ -196,7 +196,7 @@ def test_what_is_kept_is_bounded_and_of_one_snapshot(shipped: Snapshot) -> None:
     """Read again, a generation is another snapshot: what its damaged files answered must not be answered again."""
     one, two = shipped, replace(shipped)
     assert one.generation == two.generation
-    kept = AnswerCache(room=100)
+    kept = AnswerCache(capacity=100)
     assert kept.get(one, "a") is None
     for name in "abc":
         kept.put(one, name, name.upper(), 33)

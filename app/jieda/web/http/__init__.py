@@ -1,1 +1,1 @@
-"""What every request passes through, and how answers are made."""
+"""What every request passes through, and how responses are built."""

@@ -1,4 +1,4 @@
-"""Static files: our own and Swagger UI's. Names are looked up, never joined to a directory."""
+"""Static files, ours and Swagger UI's. Names are looked up, never joined to a directory."""
 
 import re
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ from jieda.presentation.urls import digest_files, own_digests
 from jieda.web.http.respond import FOREVER, REVALIDATE, Handler, Resource, respond
 
 SWAGGER = Path(fastapi_offline.__file__).parent / "static"
-"""Swagger UI from a package that follows its releases: no network access at run time, no vendored files in git."""
-IMPORTED = re.compile(r'(?:(?<=from "\./)|(?<=import\("\./))[\w.-]+(?=")')
-"""A file imported by one of our scripts."""
+"""Swagger UI from a package that follows its releases: no network access at run time, and no copy in git."""
+IMPORT = re.compile(r'(?:(?<=from "\./)|(?<=import\("\./))[\w.-]+(?=")')
+"""The name of a file that one of our scripts imports."""
 COMMENTS: Mapping[str, re.Pattern[str]] = {
     ".css": re.compile(r"[ \t]*/\*.*?\*/\n?", re.DOTALL),
     ".js": re.compile(r"^[ \t]*(?://.*|/\*.*?\*/)\n", re.MULTILINE),
 }
-"""What of our files is for those who read them in the repository, a tenth of what a page loads; in scripts, comments
-that have their lines to themselves, as elsewhere two slashes may stand in a text."""
+"""Comments, which are only for readers of the repository: a tenth of what a page loads. In scripts, only those on lines
+of their own, since two slashes elsewhere may be part of a string."""
 TYPES: Mapping[str, str] = {
     ".css": "text/css",
     ".js": "text/javascript",
@@ -30,19 +30,19 @@ TYPES: Mapping[str, str] = {
     ".jpg": "image/jpeg",
     **{f".{kind}": f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp")},
 }
-"""Media types. Python's own table depends on the machine: without /etc/mime.types it has another type for scripts."""
+"""Media types. Python's table depends on the machine: without /etc/mime.types it has another type for scripts."""
 SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js")
 
 
 Files = Mapping[str, tuple[str, Resource]]
-"""Files by name, each with the digest in its address."""
+"""Files by name, with the digest for their address."""
 
 
 def load_own_files(directory: Path) -> Files:
     """Return the files below `directory` by their relative path.
 
-    Comments are left out. Imports in scripts are rewritten to the addresses that pages use; otherwise a browser would
-    run those scripts twice.
+    Comments are dropped. Imports in scripts are rewritten to the addresses that pages use, or a browser would run those
+    scripts twice.
     """
     digests = own_digests(directory)
     files: dict[str, tuple[str, Resource]] = {}
@@ -51,7 +51,7 @@ def load_own_files(directory: Path) -> Files:
         if comment := COMMENTS.get(Path(name).suffix):
             text = comment.sub("", text)
         if name.endswith(".js"):
-            text = IMPORTED.sub(lambda other: f"{other[0]}?v={digests.get(other[0], '')}", text)
+            text = IMPORT.sub(lambda match: f"{match[0]}?v={digests.get(match[0], '')}", text)
         files[name] = digest, Resource.of(text, media_type(name))
     return files
 
@@ -71,7 +71,7 @@ def media_type(name: str) -> str:
 
 
 async def send_file(request: Request, path: Path, cache: str = REVALIDATE) -> Response:
-    """Send a file of the content, read off the event loop. Raises 404 where it was deleted after it was loaded."""
+    """Send a file of the content, read off the event loop. Raises a 404 if it was deleted after it was loaded."""
     try:
         content = await run_sync(path.read_bytes)
     except OSError:
@@ -80,9 +80,9 @@ async def send_file(request: Request, path: Path, cache: str = REVALIDATE) -> Re
 
 
 def serve(files: Files) -> Handler:
-    """Create a handler for a mapping of files.
+    """Create a handler for `files`.
 
-    A request with the current digest (`?v=`) may be cached for good; any other must be revalidated.
+    The response to a request with the current digest (`?v=`) may be cached forever; any other must be revalidated.
     """
 
     async def static_file(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Rate and concurrency limits per client, by the cost of a request. Each worker counts separately."""
+"""Rate and concurrency limits per client, by the cost of a request. Each worker counts by itself."""
 
 import asyncio
 import logging
@@ -28,20 +28,20 @@ log = logging.getLogger(__name__)
 
 MINUTE = 60.0
 RATE_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
-"""Requests that a client may send per minute, how many are left, and seconds until all are available again."""
+"""Requests that a client may send per minute, how many are left, and seconds until all are available."""
 MOST_CLIENTS = 10_000
-"""Clients tracked per cost class; beyond that, the least recently seen client is dropped."""
+"""Clients tracked per cost class; beyond that, the least recently seen one is dropped."""
 MOST_AT_ONCE = 50
-"""Concurrent requests per client, including those whose body is still arriving, through whatever proxies they come."""
+"""Concurrent requests per client, including those whose body is still arriving, whatever proxies they pass through."""
 LOGS_AT_ONCE = 3
 """Concurrent logs per client, of which one is processed at a time."""
-PAUSES = tuple(0.25 + 0.005 * place for place in range(50))
-"""Delays before refusals, in seconds, taken in turn. A refusal costs a millisecond of the event loop, and a client that
-never pauses sends a thousand requests a second, on all its connections at the same moment. No delay depends on the
-number of waiting requests: a client that sends and disconnects would lengthen everybody else's."""
-READING = frozenset({"GET", "HEAD"})
+PAUSES = tuple(0.25 + 0.005 * number for number in range(50))
+"""Delays before refusals, in seconds, used in turn. A refusal takes a millisecond of the event loop, and a client that
+never pauses sends a thousand requests a second, at the same time on all its connections. No delay depends on how many
+requests wait: a client that sends and disconnects would prolong the delays of all others."""
+SAFE_METHODS = frozenset({"GET", "HEAD"})
 LARGE_MESSAGE = 1 << 16
-"""Bytes from which a message of an agent costs as much as a log."""
+"""Bytes from which an agent's message costs as much as a log."""
 
 
 class Cost(StrEnum):
@@ -70,7 +70,7 @@ COSTS = tuple(
         ("POST", paths.CHAT, Cost.DIAGNOSIS),
     )
 )
-"""Cost class by method and address; every other address is a page."""
+"""Cost class by method and address. Every other address is a page."""
 FREE = frozenset(
     (
         *(paths.HEALTHZ, paths.READYZ),
@@ -78,17 +78,16 @@ FREE = frozenset(
         *(paths.DOCS_FILE.format(name=name) for name in SWAGGER_FILES),
     )
 )
-"""Probes must never be refused, and sending a prepared file costs less than a refusal."""
+"""Probes must never be refused, and to send a prepared file costs less than to refuse it."""
 
 
 def cost_of(scope: Scope) -> Cost | None:
-    """Return the cost class of a request; None where it is free."""
+    """Return the cost class of a request; None if it is free."""
     method, path = scope["method"], own_path(scope)
-    if path in FREE and method in READING:
+    if path in FREE and method in SAFE_METHODS:
         return None
-    cost = next(
-        (cost for asked, pattern, cost in COSTS if method == asked and pattern.match(path)), Cost.PAGE
-    )
+    matches = (cost for verb, pattern, cost in COSTS if method == verb and pattern.match(path))
+    cost = next(matches, Cost.PAGE)
     if cost is Cost.SEARCH and method == "POST":
         length = Headers(scope=scope).get("content-length", "")
         return Cost.SEARCH if length.isdecimal() and int(length[:9]) <= LARGE_MESSAGE else Cost.DIAGNOSIS
@@ -96,21 +95,21 @@ def cost_of(scope: Scope) -> Cost | None:
 
 
 class Buckets:
-    """One token bucket per client; it holds one minute's requests and refills within a minute."""
+    """Token buckets, one per client. Each has the requests of a minute and refills within a minute."""
 
     def __init__(self, per_minute: int) -> None:
         self.per_minute = per_minute
-        self._each = MINUTE / per_minute
+        self._interval = MINUTE / per_minute
         self._full_at: OrderedDict[bytes, float] = OrderedDict()
 
     def left(self, client: bytes, now: float) -> tuple[int, int]:
         """Return how many requests a client may send now, and the seconds until its bucket is full."""
         filling = max(0.0, self._full_at.get(client, now) - now)
-        return max(0, int((MINUTE - filling) / self._each + 1e-6)), math.ceil(filling)
+        return max(0, int((MINUTE - filling) / self._interval + 1e-6)), math.ceil(filling)
 
     def wait(self, client: bytes, now: float) -> float:
-        """Return the seconds until a client may send again; 0 where it may now, and the request is then counted."""
-        full_at = max(self._full_at.get(client, now), now) + self._each
+        """Return the seconds until a client may send again; 0 if it may now, and then count its request."""
+        full_at = max(self._full_at.get(client, now), now) + self._interval
         if full_at - now > MINUTE:
             return full_at - now - MINUTE
         self._full_at[client] = full_at
@@ -121,8 +120,8 @@ class Buckets:
 
 
 class RateLimits:
-    """Refuses requests beyond a client's limits with 429, and processes its logs one at a time. Loopback is exempt: it
-    is a developer, a test, or a local proxy that does not forward client addresses.
+    """Refuses requests beyond a client's limits with 429, and lets its logs through one at a time. Loopback is exempt:
+    it is a developer, a test, or a local proxy that does not forward client addresses.
 
     Belongs to one event loop.
     """
@@ -136,7 +135,7 @@ class RateLimits:
             Cost.PAGE: Buckets(settings.pages_per_minute),
         }
         self._under_way: Counter[tuple[bytes, bool]] = Counter()
-        self._one_log: dict[bytes, asyncio.Lock] = {}
+        self._log_locks: dict[bytes, asyncio.Lock] = {}
         self._warned = False
         self._pauses = cycle(PAUSES)
 
@@ -148,33 +147,33 @@ class RateLimits:
             return
         client, bucket = client_key(address), self._buckets[cost]
 
-        async def counted(message: Message) -> None:
+        async def send_with_limits(message: Message) -> None:
             if message["type"] == "http.response.start":
-                said = (bucket.per_minute, *bucket.left(client, time.monotonic()))
-                MutableHeaders(scope=message).update(dict(zip(RATE_HEADERS, map(str, said), strict=True)))
+                values = (bucket.per_minute, *bucket.left(client, time.monotonic()))
+                MutableHeaders(scope=message).update(dict(zip(RATE_HEADERS, map(str, values), strict=True)))
             await send(message)
 
         is_log = cost is Cost.DIAGNOSIS
         wait = bucket.wait(client, time.monotonic())
         if wait or self._under_way[client, is_log] >= (LOGS_AT_ONCE if is_log else MOST_AT_ONCE):
-            await self._refuse(cost, wait, scope, receive, counted)
+            await self._refuse(cost, wait, scope, receive, send_with_limits)
             return
         async with self._turn(client, is_log=is_log):
-            await self._app(scope, receive, counted)
+            await self._app(scope, receive, send_with_limits)
 
     @asynccontextmanager
     async def _turn(self, client: bytes, *, is_log: bool) -> AsyncIterator[None]:
-        """Count a request as under way; a log waits for the client's other logs."""
+        """Count a request as under way. A log waits for the client's other logs."""
         self._under_way[client, is_log] += 1
         try:
-            async with self._one_log.setdefault(client, asyncio.Lock()) if is_log else nullcontext():
+            async with self._log_locks.setdefault(client, asyncio.Lock()) if is_log else nullcontext():
                 yield
         finally:
             self._under_way[client, is_log] -= 1
             if not self._under_way[client, is_log]:
                 del self._under_way[client, is_log]
                 if is_log:
-                    del self._one_log[client]
+                    del self._log_locks[client]
 
     async def _refuse(self, cost: Cost, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
         self._metrics.refused.labels(cost.value).inc()
@@ -183,13 +182,13 @@ class RateLimits:
         seconds = max(1, math.ceil(wait))
         headers = {"Retry-After": str(seconds)}
         if scope["method"] == "GET":
-            headers["Connection"] = "close"  # pipelined requests are not worth reading
+            headers["Connection"] = "close"  # so that pipelined requests are not read
         problem = HttpProblem(429, "problem.too_many", {"wait": seconds}, headers=headers)
-        answer = await render(Request(scope), problem)
-        await answer(scope, receive, send)
+        response = await render(Request(scope), problem)
+        await response(scope, receive, send)
 
     def _warn_of_proxy(self, scope: Scope) -> None:
-        """Warn once that an untrusted proxy is limited like one client, which is seldom intended."""
+        """Warn once that an untrusted proxy is limited as one client, which is seldom intended."""
         if self._warned or "x-forwarded-for" not in Headers(scope=scope) or scope["client"][1] == 0:
             return
         self._warned = True

@@ -1,7 +1,7 @@
-"""The middleware that every request passes through, outermost first: see `stack`. Pure ASGI, nothing is buffered.
+"""The middleware that every request passes through, in the order of `stack`. Pure ASGI, without buffering.
 
-It includes a response cache keyed by the raw request: parsing and serializing an API search, or rendering a page, takes
-as long as many empty requests.
+It includes a response cache keyed by the raw request, since parsing and serializing an API search or rendering a page
+takes as long as many empty requests.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER
 from jieda.settings import Settings
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from jieda.usecases.service import Service
-from jieda.web.http.clients import claimed_address, covers, parse_host
+from jieda.web.http.clients import claimed_address, matches, parse_host
 from jieda.web.http.limits import RATE_HEADERS, RateLimits
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import has_tag, own_path
@@ -51,22 +51,22 @@ SECURITY_HEADERS = {
 }
 """Set on every response unless a handler has set its own."""
 
-SECONDS_A_DAY = 86_400
-"""How long a browser may cache the result of a CORS preflight, in seconds."""
-ELEMENT = paths.STATIC.format(name="jieda-search.js")
+PREFLIGHT_MAX_AGE = 86_400
+"""Seconds for which a browser may cache the result of a CORS preflight."""
+SEARCH_ELEMENT = paths.STATIC.format(name="jieda-search.js")
 ACCESS_LINE = "%(client)s %(method)s %(path)s %(status)d %(bytes)d B %(ms).2f ms %(request_id)s"
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-"""An id that a client may give its request; any other is replaced."""
+"""Request ids that are accepted from clients; any other is replaced."""
 PROBES = {paths.HEALTHZ, paths.READYZ}
-"""Paths requested by IP address, so exempt: no list of host names can make a server look dead."""
+"""Paths requested by IP address, hence exempt: no list of host names may make a server look dead."""
 METHODS = frozenset({"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"})
-"""Methods that the metrics and the log tell apart."""
-HUNG_UP = 499
-"""Status logged for a client that disconnected before its response, as in nginx: not a server error."""
+"""Methods that metrics and log distinguish."""
+CLIENT_CLOSED = 499
+"""Status logged if the client disconnects before its response, as in nginx: it is not a server error."""
 
 
 def stack(service: Service, settings: Settings) -> list[Middleware]:
-    """Return all middleware in the order in which a request passes through it."""
+    """Return all middleware, outermost first."""
     metrics = service.metrics
     return [
         Middleware(Outermost, metrics=metrics),
@@ -78,22 +78,22 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
 
 
 class Exchange:
-    """A request and its response: sets the headers of every response, drops the body of one to HEAD, measures it."""
+    """A request and its response, of which it sets the headers, counts the bytes and, for HEAD, drops the body."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope, self._receive, self._send = scope, receive, send
         self.method: str = scope["method"]
-        given = Headers(scope=scope).get("x-request-id", "")
-        self.request_id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        client_id = Headers(scope=scope).get("x-request-id", "")
+        self.request_id = client_id if REQUEST_ID.fullmatch(client_id) else secrets.token_hex(8)
         self.started = False
         self.status = 500
-        """The status sent or, before one is, what the log says of a request without a response."""
+        """The status that was sent or, before that, the one logged for a request without a response."""
         self.size = 0
 
     async def receive(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.disconnect" and not self.started:
-            self.status = HUNG_UP
+            self.status = CLIENT_CLOSED
         return message
 
     async def send(self, message: Message) -> None:
@@ -106,7 +106,7 @@ class Exchange:
         elif self.method == "HEAD":
             message = {**message, "body": b""}
         self.size += len(message.get("body", b""))
-        # The server checks the method: a GET without the body that its headers announce is an error.
+        # For the server, a GET without the body that its headers announce is an error.
         self._scope["method"] = self.method
         await self._send(message)
 
@@ -115,9 +115,8 @@ class Exchange:
 class Outermost:
     """Answers every request, counts and times it by route, and writes the access log.
 
-    It assigns the request's id, handles HEAD as GET, so that no route has to care, and turns any exception that escapes
-    a handler into a 500 without internal details. The log contains the path but not the query, which may hold what
-    somebody searched for.
+    It assigns the id of the request, passes HEAD on as GET, and turns any exception that escapes a handler into a 500
+    without internal details. The log contains the path but not the query, which may be what somebody searched for.
     """
 
     app: ASGIApp
@@ -129,23 +128,23 @@ class Outermost:
             return
         start, exchange = time.perf_counter(), Exchange(scope, receive, send)
         if exchange.method == "HEAD":
-            # Modify the scope in place: routing adds to it what `record` reads.
+            # Modified in place, since routing adds what `record` reads.
             scope["method"] = "GET"
         try:
             await self.app(scope, exchange.receive, exchange.send)
         except ClientDisconnect:
             pass
-        except asyncio.CancelledError:  # the server stops, and this took longer than it waits
+        except asyncio.CancelledError:  # the server stops and does not wait any longer
             if not exchange.started:
-                answer = await render(Request(scope), HttpProblem(503, "problem.stopping"))
-                answer.headers["Connection"] = "close"
-                await answer(scope, exchange.receive, exchange.send)
-        except Exception as error:  # whatever it is: the client gets an answer, the operator a log line
+                response = await render(Request(scope), HttpProblem(503, "problem.stopping"))
+                response.headers["Connection"] = "close"
+                await response(scope, exchange.receive, exchange.send)
+        except Exception as error:  # whatever it is, the client gets a response and the operator a log line
             if exchange.started:
                 raise
             ERRORS.error("%s", frames_of(error), extra={"request_id": exchange.request_id})
-            answer = await render(Request(scope), HttpProblem(500, "problem.internal"))
-            await answer(scope, exchange.receive, exchange.send)
+            response = await render(Request(scope), HttpProblem(500, "problem.internal"))
+            await response(scope, exchange.receive, exchange.send)
         finally:
             self.record(scope, exchange, time.perf_counter() - start)
 
@@ -168,10 +167,10 @@ class Outermost:
 
 @dataclass(frozen=True, slots=True)
 class Hosting:
-    """Restores the path prefix where a proxy has stripped it, and refuses requests whose Host is malformed or not in
-    `allowed`; `*.example.com` allows all below it.
+    """Restores the path prefix if a proxy has stripped it, and refuses requests whose Host is malformed or not in
+    `allowed`; `*.example.com` allows all its subdomains.
 
-    With the prefix both in `path` and in `root_path`, as ASGI requires, routes match behind either kind of proxy.
+    Routes match behind either kind of proxy, since the prefix is in both `path` and `root_path`, as ASGI requires.
     """
 
     app: ASGIApp
@@ -184,8 +183,8 @@ class Hosting:
             if scope["path"] != self.root_path and not scope["path"].startswith(f"{self.root_path}/"):
                 scope["path"] = self.root_path + scope["path"]
             if not self.accepts(scope):
-                answer = await render(Request(scope), HttpProblem(400, "problem.bad_host"))
-                await answer(scope, receive, send)
+                response = await render(Request(scope), HttpProblem(400, "problem.bad_host"))
+                await response(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
@@ -193,11 +192,11 @@ class Hosting:
         if own_path(scope) in PROBES:
             return True
         name = parse_host(Headers(scope=scope).get("host", ""))
-        return bool(name) and (not self.allowed or any(covers(pattern, name) for pattern in self.allowed))
+        return bool(name) and (not self.allowed or any(matches(pattern, name) for pattern in self.allowed))
 
 
 class CrossOrigin:
-    """Lets pages of other sites call the API and load the search element, without cookies or passwords."""
+    """Lets pages of other sites call the API and load the search element, but without cookies or passwords."""
 
     def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
         self._app = app
@@ -207,29 +206,29 @@ class CrossOrigin:
             allow_methods=("GET", "POST"),
             allow_headers=("Content-Type", "Accept", "If-None-Match", "X-Request-ID"),
             expose_headers=("ETag", "Retry-After", "X-Request-ID", CONFIDENCE_HEADER, *RATE_HEADERS),
-            max_age=SECONDS_A_DAY,
+            max_age=PREFLIGHT_MAX_AGE,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = own_path(scope) if scope["type"] == "http" else ""
-        is_open = path.startswith(f"{paths.API}/") or path == ELEMENT
+        is_open = path.startswith(f"{paths.API}/") or path == SEARCH_ELEMENT
         await (self._open if is_open else self._app)(scope, receive, send)
 
 
 PAGES = tuple(compile_path(path)[0] for path in (paths.SEARCH, paths.ENTRY))
-DEPENDS_ON = ("accept", "accept-language", "accept-encoding", "cookie")
+VARIES_BY = ("accept", "accept-language", "accept-encoding", "cookie")
 """Request headers that a response may vary by."""
-OF_A_BODY = {b"content-type", b"content-length", b"content-encoding"}
-"""Headers that a response without a body leaves out."""
-KEPT_TYPES = ("text/", "application/json")
-LARGEST = 1 << 18
-"""Largest body that is cached, in bytes; images and larger bodies are sent from where they are stored."""
-SIZE = 1500
-"""Approximate overhead of a cached response beside its body, in bytes."""
+BODY_HEADERS = {b"content-type", b"content-length", b"content-encoding"}
+"""Headers that a response without a body omits."""
+CACHED_TYPES = ("text/", "application/json")
+MAX_CACHED = 1 << 18
+"""Bytes of the largest body that is cached. Images and larger bodies are sent from where they are stored."""
+OVERHEAD = 1500
+"""Bytes that a cached response takes in addition to its body, roughly."""
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
 Key = tuple[str, ...]
-"""What a response depends on, and last the origin that absolute addresses in it begin with."""
+"""What a response depends on, ending with the origin of absolute addresses in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,73 +244,73 @@ class SentResponse:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Caches searches and entries and serves them again, except those given while search falls back to words only."""
+    """Caches responses with searches and entries, except while search falls back to words only."""
 
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = _key(scope)
-        site = site_of(Request(scope)) if asked else None
+        request_key = _request_key(scope)
+        site = site_of(Request(scope)) if request_key else None
         if site is None or not site.knowledge.ready:
             await self.app(scope, receive, send)
             return
-        key = *asked, site.urls.base_url
-        kept: SentResponse | None = site.cache.get(site.service.current(), key)
-        if kept is None:
-            await self._keep(site, key, scope, receive, send)
+        key = *request_key, site.urls.base_url
+        cached: SentResponse | None = site.cache.get(site.service.current(), key)
+        if cached is None:
+            await self._fill(site, key, scope, receive, send)
             return
-        scope["route"] = kept.route
-        if kept.outcome:
+        scope["route"] = cached.route
+        if cached.outcome:
             site.metrics.repeated.labels("hit").inc()
-            site.metrics.searches.labels(kept.outcome).inc()
-        if kept.note:
-            site.service.note(kept.note._replace(asker=asker_of(Request(scope))))
-        await _send_again(kept, scope, receive, send)
+            site.metrics.searches.labels(cached.outcome).inc()
+        if cached.note:
+            site.service.note(cached.note._replace(asker=asker_of(Request(scope))))
+        await _send_cached(cached, scope, receive, send)
 
-    async def _keep(self, site: Site, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and cache its response if the same snapshot was served from start to end."""
+    async def _fill(self, site: Site, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and cache its response if the same snapshot was served from start to end."""
         snapshot = site.service.current()
         headers: RawHeaders = ()
 
-        async def watched(message: Message) -> None:
+        async def send_and_cache(message: Message) -> None:
             nonlocal headers
             if message["type"] == "http.response.start":
                 headers = tuple(message["headers"]) if message["status"] == 200 else ()
             elif headers and not message.get("more_body", False) and site.service.current() is snapshot:
                 body, embedder = message.get("body", b""), snapshot.searcher.embedder
-                if _is_kept(Headers(raw=list(headers)), len(body)) and not (embedder and embedder.failure):
-                    said = scope.get("state", {})
-                    sent = SentResponse(
-                        headers, body, scope["route"], said.get("outcome", ""), said.get("note")
-                    )
-                    site.cache.put(snapshot, key, sent, SIZE + len(body) + sum(map(len, key)))
+                if _cacheable(Headers(raw=list(headers)), len(body)) and not (embedder and embedder.failure):
+                    state = scope.get("state", {})
+                    outcome, note = state.get("outcome", ""), state.get("note")
+                    sent = SentResponse(headers, body, scope["route"], outcome, note)
+                    site.cache.put(snapshot, key, sent, OVERHEAD + len(body) + sum(map(len, key)))
             await send(message)
 
-        await self.app(scope, receive, watched)
+        await self.app(scope, receive, send_and_cache)
 
 
-def _is_kept(headers: Headers, size: int) -> bool:
-    """Return whether a response whose last chunk has `size` bytes is complete, small and the same for everybody."""
-    is_whole = headers.get("content-length") == str(size) and size <= LARGEST
-    return is_whole and headers.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in headers
+def _cacheable(headers: Headers, size: int) -> bool:
+    """Return whether a response with a last chunk of `size` bytes is complete, small and the same for everybody."""
+    is_whole = headers.get("content-length") == str(size) and size <= MAX_CACHED
+    is_shared = "set-cookie" not in headers
+    return is_whole and is_shared and headers.get("content-type", "").startswith(CACHED_TYPES)
 
 
-async def _send_again(kept: SentResponse, scope: Scope, receive: Receive, send: Send) -> None:
+async def _send_cached(cached: SentResponse, scope: Scope, receive: Receive, send: Send) -> None:
     """Send the cached response, or 304 to a client that already has it."""
-    had = Headers(scope=scope).get("if-none-match", "")
-    known = bool(had) and has_tag(had, Headers(raw=list(kept.headers)).get("etag", ""))
-    answer = Response(b"" if known else kept.body, 304 if known else 200)
-    answer.raw_headers = [pair for pair in kept.headers if not (known and pair[0] in OF_A_BODY)]
-    await answer(scope, receive, send)
+    tags = Headers(scope=scope).get("if-none-match", "")
+    known = bool(tags) and has_tag(tags, Headers(raw=list(cached.headers)).get("etag", ""))
+    response = Response(b"" if known else cached.body, 304 if known else 200)
+    response.raw_headers = [pair for pair in cached.headers if not (known and pair[0] in BODY_HEADERS)]
+    await response(scope, receive, send)
 
 
-def _key(scope: Scope) -> tuple[str, ...]:
-    """Return all that a response depends on, cookies included; empty where the response is not cached."""
+def _request_key(scope: Scope) -> tuple[str, ...]:
+    """Return everything in the request that a response depends on, cookies included; empty if it is not cached."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return ()
     path = own_path(scope)
     if path != paths.API_SEARCH and not any(page.match(path) for page in PAGES):
         return ()
     headers = Headers(scope=scope)
-    said = (",".join(headers.getlist(name)) for name in DEPENDS_ON)
-    return path, scope["query_string"].decode("latin-1"), *said
+    values = (",".join(headers.getlist(name)) for name in VARIES_BY)
+    return path, scope["query_string"].decode("latin-1"), *values

@@ -1,4 +1,4 @@
-"""Turns every error into a response: problem+json for programs, a page for browsers; logged once."""
+"""Turns every error into a response: problem+json for programs, a page for browsers."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ class FieldBody(BaseModel):
 
 
 class ProblemBody(BaseModel):
-    """Why a request failed (RFC 9457). `title` and `detail` are in the requested language."""
+    """Why a request failed (RFC 9457). `title` and `detail` are in the language of the request."""
 
     type: str
     title: str
@@ -49,7 +49,7 @@ class ProblemBody(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """An error in one field, as a message key and its arguments."""
+    """An error in a field: the key of a message and its arguments."""
 
     name: str
     key: str
@@ -58,7 +58,7 @@ class FieldError:
 
 @dataclass(eq=False)
 class HttpProblem(Exception):
-    """A refusal or error response before translation: `key` names the title, `key.detail` the sentence."""
+    """A refusal or error before translation. `key` is that of the title; with `.detail`, that of the sentence."""
 
     status: int
     key: str
@@ -67,12 +67,12 @@ class HttpProblem(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-BY_STATUS: Mapping[int, str] = {
+KEY_BY_STATUS: Mapping[int, str] = {
     400: "problem.bad_request",
     404: "problem.not_found",
     405: "problem.method_not_allowed",
 }
-"""Message keys for errors that the framework raises itself."""
+"""Message keys of errors that the framework raises."""
 
 FIELD_MESSAGES: Mapping[str, str] = {
     error: f"problem.field.{key}"
@@ -98,13 +98,13 @@ FIELD_MESSAGES: Mapping[str, str] = {
 
 
 def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
-    """Convert pydantic's errors; an error at a position inside a list counts as one of the list."""
+    """Convert pydantic's errors. An error within a list counts as one of the list."""
     return tuple(
         FieldError(
             name=str(error["loc"][0]) if error["loc"] else "body",
             key=FIELD_MESSAGES.get(error["type"], "problem.field.invalid"),
             arguments={
-                # Lists of values are in English: `'en' or 'zh'`.
+                # Pydantic lists values in English: `'en' or 'zh'`.
                 name: value if isinstance(value, int) else str(value).replace("' or '", "', '")
                 for name, value in error.get("ctx", {}).items()
             },
@@ -114,7 +114,7 @@ def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
 
 
 def from_request_error(error: RequestError) -> HttpProblem:
-    """Convert an error of a lower layer; its argument `field` or `facet`, if any, names the field."""
+    """Convert an error of a lower layer. Its argument `field` or `facet`, if any, names the field."""
     name = error.arguments.get("field") or error.arguments.get("facet")
     errors = (FieldError(str(name), f"{error.key}.detail", error.arguments),) if name else ()
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
@@ -126,12 +126,12 @@ def from_http_exception(error: HTTPException, request: Request) -> HttpProblem:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(sorted(methods_of(request)))
-    key = BY_STATUS.get(error.status_code, "problem.bad_request")
+    key = KEY_BY_STATUS.get(error.status_code, "problem.bad_request")
     return HttpProblem(error.status_code, key, headers=headers)
 
 
 def methods_of(request: Request) -> set[str]:
-    """Return the methods allowed at this address by all routes; the framework names those of one route only."""
+    """Return the methods that all routes allow at this address; the framework only names those of one route."""
     path = own_path(request.scope)
     routes = iter_route_contexts(request.app.routes)
     methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
@@ -139,7 +139,7 @@ def methods_of(request: Request) -> set[str]:
 
 
 def problem_of(error: Exception, request: Request) -> HttpProblem:
-    """Return the problem for an exception; a 500 for an unexpected one."""
+    """Return the problem that an exception means; a 500 if it is unexpected."""
     match error:
         case HttpProblem():
             return error
@@ -148,28 +148,28 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
         case HTTPException():
             return from_http_exception(error, request)
         case ContentError():
-            # Only maintainers have content read, so the reason may name files.
+            # Only maintainers reload content, so the reason may name files.
             return HttpProblem(409, "problem.reload_failed", {"reason": str(error)})
     return HttpProblem(500, "problem.internal")
 
 
 async def on_failure(request: Request, error: Exception) -> Response:
-    """Exception handler for every class in `HANDLED`."""
+    """Handle an exception of any class in `HANDLED`."""
     problem = problem_of(error, request)
-    meant = meant_address(request) if problem.status == 404 and request.method in {"GET", "HEAD"} else ""
-    return RedirectResponse(meant, 308) if meant else await render(request, problem)
+    target = corrected_address(request) if problem.status == 404 and request.method in {"GET", "HEAD"} else ""
+    return RedirectResponse(target, 308) if target else await render(request, problem)
 
 
-def meant_address(request: Request) -> str:
-    """Return the page that an address without one means: in `/zh-CN/…` and `/EN/…` the language, of `/en` the start
-    page, with a slash at the end the page without it; empty for any other."""
+def corrected_address(request: Request) -> str:
+    """Return the address that a nearly right one means: `/zh/…` for `/zh-CN/…`, `/en/…` for `/EN/…`, `/en/` for `/en`,
+    `/en/x` for `/en/x/`; empty for any other."""
     path, query = own_path(request.scope), request.url.query
     first, *rest = path.strip("/").split("/")
     lang = parse_language(first)
-    here = "/".join(["", lang or first, *(rest or [""])])
-    if lang is None or here == path:
+    corrected = "/".join(["", lang or first, *(rest or [""])])
+    if lang is None or corrected == path:
         return ""
-    return f"{site_of(request).urls.root_path}{quote(here)}{'?' if query else ''}{query}"
+    return f"{site_of(request).urls.root_path}{quote(corrected)}{'?' if query else ''}{query}"
 
 
 HANDLED: tuple[type[Exception], ...] = (
@@ -181,7 +181,7 @@ HANDLED: tuple[type[Exception], ...] = (
 
 
 async def render(request: Request, problem: HttpProblem) -> Response:
-    """Render `problem` as JSON for programs, as a page for browsers."""
+    """Render `problem` as JSON for programs or as a page for browsers."""
     for_program = wants_json(request)
     lang = api_language(request) if for_program else page_language(request)
     site = site_of(request)
@@ -205,7 +205,7 @@ async def render(request: Request, problem: HttpProblem) -> Response:
 
 
 def problem_json(request: Request, problem: HttpProblem, t: Callable[..., str]) -> str:
-    """Serialize `problem` as RFC 9457 JSON, with what chat clients read beside it where one asks."""
+    """Serialize `problem` as RFC 9457 JSON; for chat clients, also in the form that they expect."""
     body = ProblemBody(
         type=f"urn:jieda:{problem.key.replace('.', ':').replace('_', '-')}",
         title=t(problem.key),
@@ -224,7 +224,7 @@ def problem_json(request: Request, problem: HttpProblem, t: Callable[..., str]) 
 
 
 def wants_json(request: Request) -> bool:
-    """Return whether an error is sent as JSON: to API addresses, or where Accept asks for JSON."""
+    """Return whether an error is sent as JSON: at addresses of the API, or if Accept prefers JSON."""
     offers = (HTML, MEDIA_TYPE, "application/json")
     accepted = preferred_media_type(request.headers.get("accept", ""), offers)
     return own_path(request.scope).startswith(paths.FOR_PROGRAMS) or accepted in offers[1:]

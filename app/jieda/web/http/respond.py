@@ -1,5 +1,5 @@
-"""Builds every response: headers, ETag, 304 and compression for pages, JSON, files and errors alike. Also negotiates
-language and media type from request headers and the reader's cookies. Also the routes outside the OpenAPI document."""
+"""Builds every response: headers, ETag, 304 and compression of pages, JSON, files and errors. Also negotiates language
+and media type from request headers and cookies, and defines the routes outside the OpenAPI document."""
 
 import gzip
 import hashlib
@@ -27,8 +27,8 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Route(routing.Route):
-    """A path of `presentation.paths` and its handler, hidden from the OpenAPI document. It puts itself into the scope,
-    as FastAPI's routes do: requests are counted by it."""
+    """A path of `presentation.paths` and its handler, hidden from the OpenAPI document. Like FastAPI's routes, it puts
+    itself into the scope, since requests are counted by route."""
 
     def __init__(self, path: str, handler: Handler, method: str = "GET") -> None:
         super().__init__(path, handler, methods=[method], include_in_schema=False)
@@ -40,20 +40,20 @@ class Route(routing.Route):
 
 
 LANGUAGE_PATTERN = "^([eE][nN]|[zZ][hH])(-[A-Za-z0-9]{1,8})*$"
-"""Language tags that a request may name. A region or script is accepted and ignored."""
+"""Language tags that a request may contain. A region or script is accepted and ignored."""
 
-# The server allows long headers; no legitimate one is longer than this.
+# The server allows long headers, but no legitimate one exceeds this.
 MAX_HEADER = 1000
 QUALITY = re.compile(r"^\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$", re.IGNORECASE)
 
 
 def parse_language(tag: str) -> Language | None:
-    """Parse a language tag: `zh-Hans-CN` gives `Language.ZH`; None for any other language."""
+    """Parse a language tag: `zh-Hans-CN` is `Language.ZH`; None for an unsupported language."""
     return Language(tag[:2].lower()) if re.match(LANGUAGE_PATTERN, tag) else None
 
 
 def parse_accept(header: str) -> list[tuple[str, float]]:
-    """Return the members of an `Accept…` header in lower case with their quality; malformed qualities count as 0."""
+    """Return the members of an `Accept…` header in lower case, with their quality; a malformed one counts as 0."""
     members = []
     for part in header[:MAX_HEADER].lower().split(","):
         name, *parameters = part.split(";")
@@ -65,7 +65,7 @@ def parse_accept(header: str) -> list[tuple[str, float]]:
 
 
 def preferred_language(header: str) -> Language | None:
-    """Return the supported language that an Accept-Language header prefers; None where it names neither."""
+    """Return the supported language that an Accept-Language header prefers; None if it has neither."""
     best: dict[Language, float] = {}
     for tag, quality in parse_accept(header):
         lang = parse_language(tag)
@@ -75,9 +75,9 @@ def preferred_language(header: str) -> Language | None:
 
 
 def preferred_media_type(header: str, offers: Sequence[str]) -> str | None:
-    """Return the offer that an Accept header prefers, the first of equals; None where it accepts no offer.
+    """Return the offer that an Accept header prefers, the first of equals; None if it accepts none.
 
-    At equal quality, an offer named explicitly ranks before one covered by a wildcard.
+    At equal quality, an explicitly named offer ranks before one that matches a wildcard.
     """
     members = parse_accept(header) or [("*/*", 1.0)]
     ranked = [(_quality(offer, members), -position, offer) for position, offer in enumerate(offers)]
@@ -87,15 +87,15 @@ def preferred_media_type(header: str, offers: Sequence[str]) -> str | None:
 
 def _quality(offer: str, members: Sequence[tuple[str, float]]) -> tuple[float, int]:
     """Return the quality of an offer and its specificity: 2 by name, 1 by `text/*`, 0 by `*/*`."""
-    given = dict(reversed(members))
+    qualities = dict(reversed(members))  # of duplicates, the first counts
     for specificity, name in ((2, offer), (1, f"{offer.partition('/')[0]}/*"), (0, "*/*")):
-        if name in given:
-            return given[name], specificity
+        if name in qualities:
+            return qualities[name], specificity
     return 0.0, 0
 
 
 def has_tag(header: str, tag: str) -> bool:
-    """Return whether an If-None-Match header names an ETag, weakly compared (RFC 9110 §13.1.2)."""
+    """Return whether an If-None-Match header contains an ETag, by weak comparison (RFC 9110 §13.1.2)."""
     tags = {candidate.strip().removeprefix("W/") for candidate in header.split(",")}
     return "*" in tags or tag.removeprefix("W/") in tags
 
@@ -103,7 +103,7 @@ def has_tag(header: str, tag: str) -> bool:
 LANGUAGE_COOKIE = "jieda_lang"
 THEME_COOKIE = "jieda_theme"
 FRAMEWORK_COOKIE = "jieda_framework"
-"""A session cookie: the next question may be about another framework."""
+"""A session cookie, since the next question may be about another framework."""
 FRAMEWORK_AND_VERSION = re.compile(rf"({TAG_ID.pattern})(?::(\d[\d.a-z]{{0,30}}))?")
 """A framework with an optional version: `slime:0.3.0`."""
 YEAR = 365 * 24 * 3600
@@ -119,14 +119,14 @@ class Theme(StrEnum):
 
 
 def cookies_of(request: Request) -> dict[str, str]:
-    """Return the cookies of a request as they are written: ours are never quoted. Those of `Request.cookies` are, and
-    a value of backslashes takes Python a time quadratic in its length."""
-    pairs = (each.partition("=") for each in ";".join(request.headers.getlist("cookie")).split(";"))
+    """Return the cookies of a request without unquoting them, since ours are never quoted. `Request.cookies` unquotes
+    them, which for backslashes takes a time quadratic in their number."""
+    pairs = (pair.partition("=") for pair in ";".join(request.headers.getlist("cookie")).split(";"))
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def chosen_theme(cookies: Mapping[str, str]) -> Theme:
-    """Return the theme from the cookies; the system's where none is set."""
+    """Return the theme from the cookies; the system's if none is set."""
     value = cookies.get(THEME_COOKIE, "")
     return Theme(value) if value in set(Theme) else Theme.SYSTEM
 
@@ -139,25 +139,25 @@ def chosen_language(cookies: Mapping[str, str]) -> Language | None:
 
 def chosen_cookies(fields: Mapping[str, str]) -> dict[str, str]:
     """Return names and values of the cookies for the valid choices in a form. An empty value clears a choice."""
-    asked = {LANGUAGE_COOKIE: fields.get("lang", ""), THEME_COOKIE: fields.get("theme", "")}
+    choices = {LANGUAGE_COOKIE: fields.get("lang", ""), THEME_COOKIE: fields.get("theme", "")}
     allowed: dict[str, set[str]] = {LANGUAGE_COOKIE: set(Language), THEME_COOKIE: set(Theme)}
-    found = {name: value for name, value in asked.items() if value in allowed[name]}
+    cookies = {name: value for name, value in choices.items() if value in allowed[name]}
     framework = fields.get("framework")
     if framework is not None and (not framework or FRAMEWORK_AND_VERSION.fullmatch(framework)):
-        found[FRAMEWORK_COOKIE] = framework
-    return found
+        cookies[FRAMEWORK_COOKIE] = framework
+    return cookies
 
 
 def framework_and_version(value: str) -> tuple[str, str]:
     """Parse a choice such as `slime:0.3.0` or `slime`; both parts are empty for any other text."""
-    found = FRAMEWORK_AND_VERSION.fullmatch(value)
-    return (found[1], found[2] or "") if found else ("", "")
+    match = FRAMEWORK_AND_VERSION.fullmatch(value)
+    return (match[1], match[2] or "") if match else ("", "")
 
 
 def safe_next(target: str, root_path: str, fallback: str) -> str:
     """Return `target` if it is an address of this site, otherwise `fallback`.
 
-    Browsers treat `//host`, `/\\host` and addresses containing tabs or line breaks as other hosts.
+    For browsers, `//host`, `/\\host` and addresses with tabs or line breaks may be on other hosts.
     """
     local = re.fullmatch(r"/(?![/\\])[^\\\x00-\x20\x7f]*", target)
     inside = target == root_path or target.startswith(f"{root_path}/")
@@ -171,11 +171,11 @@ def own_path(scope: Scope) -> str:
 
 
 def api_language(request: Request) -> Language:
-    """Return the language of an API response: that of the body, which its handler puts into `request.state.lang`, then
-    from `lang`, then Accept-Language, then English."""
-    said: Language | None = getattr(request.state, "lang", None)
-    asked = said or parse_language(request.query_params.get("lang", ""))
-    return asked or preferred_language(request.headers.get("accept-language", "")) or Language.EN
+    """Return the language of an API response: from the body, whose handler sets `request.state.lang`, then from the
+    parameter `lang`, then Accept-Language, then English."""
+    from_body: Language | None = getattr(request.state, "lang", None)
+    requested = from_body or parse_language(request.query_params.get("lang", ""))
+    return requested or preferred_language(request.headers.get("accept-language", "")) or Language.EN
 
 
 def page_language(request: Request) -> Language:
@@ -187,26 +187,26 @@ def page_language(request: Request) -> Language:
     return chosen or preferred_language(request.headers.get("accept-language", "")) or Language.EN
 
 
-SMALLEST = 1024
-"""Bytes below which compressing saves less than its headers cost."""
+MIN_COMPRESSED = 1024
+"""Bytes below which compression saves less than its headers cost."""
 LARGE = 1 << 18
-"""Bytes from which compression takes more than a few milliseconds and therefore runs off the event loop."""
-LEVEL = 5
-"""Takes half the time of the highest level, for three per cent more bytes."""
+"""Bytes from which compression takes more than a few milliseconds, so it runs off the event loop."""
+GZIP_LEVEL = 5
+"""Takes half the time of the highest level and yields three percent more bytes."""
 COMPRESSIBLE = ("text/", "application/json", "application/problem+json", "application/xml")
-"""Prefixes of textual media types. XML formats end in `+xml`."""
+"""Prefixes of textual media types. Those of XML formats end in `+xml`."""
 
 REVALIDATE = "no-cache"
 """A cache may store the response but must revalidate it each time."""
 NO_STORE = "no-store"
-"""No cache stores the response; it has no ETag."""
+"""No cache may store the response, which has no ETag."""
 UNCACHED = {"Cache-Control": NO_STORE}
 FOREVER = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A response body that is built once and sent often: compressed, with its ETag."""
+    """A compressed response body with its ETag, built once and sent often."""
 
     media_type: str
     size: int
@@ -224,37 +224,36 @@ class Resource:
 class AnswerCache:
     """LRU cache of responses from one snapshot. Belongs to one event loop.
 
-    Not per generation: damaged files of a generation are read again, and earlier responses may have been wrong.
-
-    A cached response is shared by all clients, so it must be immutable.
+    It is not kept for a whole generation: if damaged files are read again, earlier responses may have been wrong. All
+    clients share the responses, so they must be immutable.
     """
 
-    def __init__(self, room: int) -> None:
-        """`room` is in bytes; 0 disables the cache."""
-        self.room = room
-        self._of: ref[Snapshot] | None = None
-        self._kept: ByteCache[Hashable, tuple[Any, int]]
+    def __init__(self, capacity: int) -> None:
+        """`capacity` is in bytes; 0 disables the cache."""
+        self.capacity = capacity
+        self._snapshot: ref[Snapshot] | None = None
+        self._responses: ByteCache[Hashable, tuple[Any, int]]
 
     def get(self, snapshot: Snapshot, key: Hashable) -> Any:
-        """Return the response cached for a key, or None; those of another snapshot than the served one are dropped."""
+        """Return the response cached for a key, or None. Responses of another snapshot are dropped first."""
         if not self._is_of(snapshot):
-            self._of, self._kept = ref(snapshot), ByteCache(self.room, itemgetter(1))
-        found = self._kept.find(key)
-        return found and found[0]
+            self._snapshot, self._responses = ref(snapshot), ByteCache(self.capacity, itemgetter(1))
+        entry = self._responses.find(key)
+        return entry and entry[0]
 
     def put(self, snapshot: Snapshot, key: Hashable, value: Any, size: int) -> None:
-        """Cache a response of `size` bytes, unless its snapshot is no longer served or it exceeds the cache."""
-        if self._is_of(snapshot) and size <= self.room:
-            self._kept.put(key, (value, size))
+        """Cache a response of `size` bytes, unless its snapshot is no longer served or the cache is too small."""
+        if self._is_of(snapshot) and size <= self.capacity:
+            self._responses.put(key, (value, size))
 
     def _is_of(self, snapshot: Snapshot) -> bool:
-        return self._of is not None and self._of() is snapshot
+        return self._snapshot is not None and self._snapshot() is snapshot
 
 
 Body = str | bytes | Resource
 
 
-async def respond(  # noqa: PLR0913 - one parameter for each thing that answers differ in
+async def respond(  # noqa: PLR0913 - one parameter for everything in which responses differ
     request: Request,
     body: Body,
     media_type: str = "",
@@ -265,34 +264,34 @@ async def respond(  # noqa: PLR0913 - one parameter for each thing that answers 
     cache: str = REVALIDATE,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Build the response to a request, or 304 where the client already has it.
+    """Build the response to a request, or 304 if the client already has it.
 
-    `media_type` describes a plain `body`. `lang` is the language of the content, `vary` names the request headers that
-    the response depends on, `cache` is its Cache-Control. ETags are weak: a proxy may compress the body.
+    `media_type` is that of a plain `body`, `lang` the language of the content, `vary` the request headers that the
+    response depends on, `cache` its Cache-Control. ETags are weak, since a proxy may compress the body.
     """
     if isinstance(body, str):
         body = body.encode()
     if isinstance(body, Resource):
         media_type = body.media_type
     is_text = media_type.startswith(COMPRESSIBLE) or media_type.endswith("+xml")
-    given = {"Cache-Control": cache}
-    if depends := (*vary, "Accept-Encoding") if is_text else vary:
-        given["Vary"] = ", ".join(depends)
+    sent = {"Cache-Control": cache}
+    if varies_by := (*vary, "Accept-Encoding") if is_text else vary:
+        sent["Vary"] = ", ".join(varies_by)
     if lang:
-        given["Content-Language"] = lang.tag
-    given |= headers or {}
+        sent["Content-Language"] = lang.tag
+    sent |= headers or {}
     if status == 200 and cache != NO_STORE:
-        given["ETag"] = body.tag if isinstance(body, Resource) else etag(body)
-        if has_tag(request.headers.get("if-none-match", ""), given["ETag"]):
-            return Response(status_code=304, headers=given)
+        sent["ETag"] = body.tag if isinstance(body, Resource) else etag(body)
+        if has_tag(request.headers.get("if-none-match", ""), sent["ETag"]):
+            return Response(status_code=304, headers=sent)
     size = body.size if isinstance(body, Resource) else len(body)
-    if gzipped := is_text and size >= SMALLEST and accepts_gzip(request):
-        given["Content-Encoding"] = "gzip"
-    return Response(await encode_body(body, size, gzipped=gzipped), status, given, media_type)
+    if gzipped := is_text and size >= MIN_COMPRESSED and accepts_gzip(request):
+        sent["Content-Encoding"] = "gzip"
+    return Response(await encode_body(body, size, gzipped=gzipped), status, sent, media_type)
 
 
 async def encode_body(body: bytes | Resource, size: int, *, gzipped: bool) -> bytes:
-    """Return the bytes to send for a body of `size` bytes, in a thread where that takes a while."""
+    """Return the bytes to send for a body of `size` bytes, from a thread if that takes a while."""
     if isinstance(body, Resource):
         if gzipped:
             return body.gzipped
@@ -305,14 +304,14 @@ async def encode_body(body: bytes | Resource, size: int, *, gzipped: bool) -> by
 
 
 def accepts_gzip(request: Request) -> bool:
-    """Return whether a client accepts gzip; without an Accept-Encoding the body is sent uncompressed."""
+    """Return whether a client accepts gzip; without an Accept-Encoding it does not."""
     accepted = dict(parse_accept(request.headers.get("accept-encoding", "")))
     return accepted.get("gzip", accepted.get("*", 0.0)) > 0
 
 
 def compress(content: bytes) -> bytes:
     """Compress `content` with gzip, deterministically."""
-    return gzip.compress(content, LEVEL, mtime=0)
+    return gzip.compress(content, GZIP_LEVEL, mtime=0)
 
 
 def etag(content: bytes) -> str:

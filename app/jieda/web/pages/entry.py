@@ -192,7 +192,7 @@ async def show_page(request: Request, context: PageContext, entry_id: str) -> Re
     lang = found.entry.edition(context.lang).lang
     changes = await service.offload(partial(context.library.changes, entry_id, lang))
     html = entry_page(context, found, changes, voted=voted)
-    if cache.room:
+    if cache.capacity:
         html = await service.offload(partial(Resource.of, html, HTML))
         cache.put(context.served, key, html, CACHE_OVERHEAD + len(html.gzipped))
     return await page_answer(request, context, html, VARY)
