@@ -29,7 +29,7 @@ from jieda.search.index.document import build_documents
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder
 from jieda.search.searcher import Searcher
 from jieda.search.whoosh.language import QueryLanguage
-from jieda.snapshot.snapshot import SHOWN, Snapshot, completer_of
+from jieda.snapshot.snapshot import SHORT_NAME, Snapshot, completer_of
 
 
 def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
@@ -100,5 +100,5 @@ def build_snapshot(
         searcher,
         completer_of(completion_arrays(candidates_of(library), analyzer.fold), searcher),
         Diagnoser(library, known, words),
-        library.digest[:SHOWN],
+        library.digest[:SHORT_NAME],
     )

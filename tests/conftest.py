@@ -50,7 +50,7 @@ def analyzer(analyzers: Analyzers) -> Analyzer:
     """Return the analyzer of the shipped content, which need not be built for it."""
     listing = list_directory(shipped_content.CONTENT, frozenset())
     vocabulary = make_vocabulary(listing.root, [read_file(file) for file in listing.shared])
-    return analyzers.of(vocabulary.dictionary)
+    return analyzers.analyzer(vocabulary.dictionary)
 
 
 @pytest.fixture

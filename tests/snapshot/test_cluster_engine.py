@@ -70,7 +70,7 @@ def engine_of(prefix: str, *urls: str, timeout: float = 20.0) -> ClusterEngine:
 def with_cluster(analyzers: Analyzers, engine: ClusterEngine) -> Analyzers:
     """The same analyzers, and a cluster."""
     other = Analyzers(engine=engine)
-    other.of = analyzers.of  # half a second each
+    other.analyzer = analyzers.analyzer  # half a second each
     return other
 
 

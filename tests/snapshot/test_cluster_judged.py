@@ -33,7 +33,7 @@ def there(analyzers: Analyzers, tmp_path_factory: pytest.TempPathFactory) -> Ite
     prefix = f"test-{secrets.token_hex(4)}"
     shape = Shape(len(URLS), int(len(URLS) > 1))
     ours = Analyzers(engine=ClusterEngine(Access(URLS, timeout=20.0), prefix, shape))
-    ours.of = analyzers.of  # half a second each
+    ours.analyzer = analyzers.analyzer  # half a second each
     yield shipped_content.open_snapshot(tmp_path_factory.mktemp("data"), ours)
     cluster = Cluster(Access(URLS, timeout=20.0))
     cluster.ask("DELETE", f"/{','.join(cluster.ask('GET', f'/{prefix}-*/_settings'))}")

@@ -33,7 +33,7 @@ def test_a_node_that_is_killed_costs_no_search_and_no_load(analyzers: Analyzers,
     prefix = f"test-{secrets.token_hex(4)}"
     engine = ClusterEngine(Access(URLS, timeout=5.0), prefix, Shape(3, 1))
     ours = Analyzers(engine=engine)
-    ours.of = analyzers.of  # half a second each
+    ours.analyzer = analyzers.analyzer  # half a second each
     content = write(tmp_path / "content", {"en/roll/first.md": edition("Rollout memory")})
     served = shipped_content.open_snapshot(tmp_path / "data", ours, content)
     answers: list[tuple[int, list[str]]] = []

@@ -8,7 +8,7 @@ from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.generation import point_to
 from jieda.snapshot.watch import follow
-from jieda.snapshot.watch.follow import INTERVAL, LONGEST_PATIENCE, Follower
+from jieda.snapshot.watch.follow import LONGEST_RETRY, POINTER_INTERVAL, Follower
 
 pytestmark = pytest.mark.quick
 
@@ -53,19 +53,19 @@ def test_what_cannot_be_opened_is_tried_less_and_less_often(
     gaps = [after - before for before, after in pairwise(tried)]
     assert follower.failure
     assert gaps[0] < 1
-    assert all(after >= before - INTERVAL for before, after in pairwise(gaps))
-    assert LONGEST_PATIENCE <= gaps[-1] + INTERVAL <= LONGEST_PATIENCE + 3 * INTERVAL
+    assert all(after >= before - POINTER_INTERVAL for before, after in pairwise(gaps))
+    assert LONGEST_RETRY <= gaps[-1] + POINTER_INTERVAL <= LONGEST_RETRY + 3 * POINTER_INTERVAL
 
 
 def test_what_is_mended_is_opened_at_once(
     builder: Builder, data: Path, plain_analyzers: Analyzers, clock: Clock
 ) -> None:
-    def mend() -> None:
+    def repair() -> None:
         if clock.now > 5 * MINUTE:
             builder.build()
-            clock.end = clock.now + 3 * INTERVAL
+            clock.end = clock.now + 3 * POINTER_INTERVAL
 
-    follower = Follower(data, plain_analyzers, mend)
+    follower = Follower(data, plain_analyzers, repair)
     follower.follow(clock)  # type: ignore[arg-type] # all that it asks of an event
     assert clock.now < 7 * MINUTE
     assert follower.served

@@ -11,10 +11,10 @@ from jieda.snapshot.store.processes import (
     ANSWER,
     BuildAnswer,
     BuildRefused,
-    ask,
-    is_led,
-    lead,
-    wanted,
+    become_leader,
+    has_leader,
+    last_request,
+    request_build,
     write_record,
 )
 
@@ -28,7 +28,7 @@ def asked(data: Path, outcomes: list[object]) -> threading.Thread:
 
     def wait() -> None:
         try:
-            outcomes.append(ask(data))
+            outcomes.append(request_build(data))
         except BuildRefused as error:
             outcomes.append(str(error))
 
@@ -38,36 +38,36 @@ def asked(data: Path, outcomes: list[object]) -> threading.Thread:
 
 
 def test_where_nobody_leads_nobody_is_waited_for(tmp_path: Path) -> None:
-    assert ask(tmp_path) is None
-    assert not is_led(tmp_path)
+    assert request_build(tmp_path) is None
+    assert not has_leader(tmp_path)
 
 
 def test_a_directory_is_led_by_one_and_by_nobody_when_that_one_is_gone(tmp_path: Path) -> None:
-    leader = lead(tmp_path, "http://127.0.0.1:1")
-    assert is_led(tmp_path)
+    leader = become_leader(tmp_path, "http://127.0.0.1:1")
+    assert has_leader(tmp_path)
     with pytest.raises(JiedaError, match=f"process {os.getpid()}, http://127.0.0.1:1"):
-        lead(tmp_path, "http://127.0.0.1:2")
+        become_leader(tmp_path, "http://127.0.0.1:2")
     outcomes: list[object] = []
     waiting = asked(tmp_path, outcomes)
-    until(lambda: wanted(tmp_path) == 1)
+    until(lambda: last_request(tmp_path) == 1)
     os.close(leader)
     waiting.join()
     assert outcomes == [None]
-    os.close(lead(tmp_path, "http://127.0.0.1:2"))
+    os.close(become_leader(tmp_path, "http://127.0.0.1:2"))
 
 
 def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(tmp_path: Path) -> None:
-    leader = lead(tmp_path, "x")
+    leader = become_leader(tmp_path, "x")
     outcomes: list[object] = []
     first = [asked(tmp_path, outcomes) for _ in range(3)]
-    until(lambda: wanted(tmp_path) == 3)
+    until(lambda: last_request(tmp_path) == 3)
     write_record(tmp_path / ANSWER, BuildAnswer(3, "new"))
     for thread in first:
         thread.join()
     assert outcomes == ["new"] * 3
     (tmp_path / "wanted").unlink()
     later = asked(tmp_path, outcomes)
-    until(lambda: wanted(tmp_path) == 4)
+    until(lambda: last_request(tmp_path) == 4)
     write_record(tmp_path / ANSWER, BuildAnswer(4, "", "a reason"))
     later.join()
     assert outcomes[3:] == ["a reason"]

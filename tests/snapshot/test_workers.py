@@ -13,8 +13,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from jieda.snapshot.store.processes import is_led
-from jieda.snapshot.watch.follow import LOOK_AT_FILES
+from jieda.snapshot.store.processes import has_leader
+from jieda.snapshot.watch.follow import FILES_INTERVAL
 
 from tests.snapshot.conftest import two
 from tests.support import server as servers
@@ -182,7 +182,7 @@ def test_a_data_directory_deleted_under_running_workers_costs_no_answer_and_no_f
     before = children(server.process.pid)
     server.data.rename(gone := server.data.with_name("gone"))
     shutil.rmtree(gone)
-    until(lambda: is_led(server.data) and {each["status"] for each in answers(server)} == {"ready"})
+    until(lambda: has_leader(server.data) and {each["status"] for each in answers(server)} == {"ready"})
     assert children(server.process.pid) == before
     assert stat.S_IMODE(server.data.stat().st_mode) == 0o700
     assert f"{server.data} was deleted: starting anew" in server.log()
@@ -258,7 +258,7 @@ def test_an_index_damaged_in_place_under_running_workers_is_made_anew(
     for file in (server.data / "generations").rglob("*.seg"):
         damage(file)
     # Until a worker has looked at its files, it may answer from what it keeps of earlier answers, and so seem well.
-    time.sleep(2 * LOOK_AT_FILES)
+    time.sleep(2 * FILES_INTERVAL)
     until(is_well)
     until(lambda: len(children(server.process.pid)) == WORKERS)
 

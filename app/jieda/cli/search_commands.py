@@ -19,7 +19,7 @@ from jieda.presentation.entry_text import entry_form
 from jieda.search.answers import MOST_WEAK, SearchRequest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
-from jieda.snapshot.snapshot import SHOWN
+from jieda.snapshot.snapshot import SHORT_NAME
 from jieda.taxonomy import Filters
 
 MARKS = re.compile(r"<(/?)mark>")
@@ -168,4 +168,4 @@ def _markdown(entry: schemas.ApiEntry, section: str, t: Translate) -> str:
 def index(directories: tuple[Path, ...]) -> None:
     """Build the index if it is missing or out of date, so that the next start only opens it."""
     built = Knowledge(Settings.load(os.environ, content=directories)).build()
-    click.echo(f"{built.entries} entries, generation {built.generation[:SHOWN]}")
+    click.echo(f"{built.entries} entries, generation {built.generation[:SHORT_NAME]}")

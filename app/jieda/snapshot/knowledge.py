@@ -1,4 +1,4 @@
-"""The state of one process: the snapshot that it serves, and its builder if it has one."""
+"""The state of one process: the snapshot that it serves, and its builder, if any."""
 
 import atexit
 import contextlib
@@ -16,51 +16,50 @@ from jieda.address import own_address
 from jieda.disk import remove, temporary_folders
 from jieda.errors import ContentError, JiedaError
 from jieda.settings import Settings
-from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
-from jieda.snapshot.snapshot import SHOWN, Analyzers, Snapshot, analyzers_of
+from jieda.snapshot.build.builder import BuildAbandoned, Builder, BuildResult
+from jieda.snapshot.snapshot import SHORT_NAME, Analyzers, Snapshot, analyzers_of
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.generation import current_name, read_pointer, read_record
 from jieda.snapshot.store.processes import (
-    LOOK_AGAIN,
+    POLL_INTERVAL,
     STATUS,
     BuilderStatus,
     BuildRefused,
-    ask,
-    is_led,
-    lead,
+    become_leader,
+    has_leader,
     reason_of,
+    request_build,
     serving_workers,
 )
 from jieda.snapshot.watch.follow import UNREADABLE, Follower, watch_cluster
-from jieda.snapshot.watch.keep import EXPECTED, Keeper, Watch
+from jieda.snapshot.watch.keep import EXPECTED_ERRORS, Keeper, Watch
 
 log = logging.getLogger(__name__)
 
-TOLD_FOR = 60.0
+REPORTED_FOR = 60.0
 """Seconds for which `health` reports that a thread died."""
-SECONDS_BETWEEN_LOOKS = 1.0
-"""Between two looks whether the data directory is still ours: somebody may delete it."""
-SECONDS_TO_SPREAD = 10.0
-"""How long a reload waits for the other workers."""
+OWNERSHIP_INTERVAL = 1.0
+"""Seconds between two checks that the data directory is still ours: somebody may delete it."""
+RELOAD_TIMEOUT = 10.0
+"""Seconds for which a reload waits for the other workers."""
 RELOAD_FAILURES = (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused)
-"""What a reload may raise, except ClusterUnavailable, which is no matter of the content."""
+"""Errors of a reload, except ClusterUnavailable, which is not about the content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Health of a process and of its builder. `degraded` says what is wrong, without a path; it is empty if nothing
-    is."""
+    """Health of a process and its builder. `degraded` says what is wrong, without a path; empty if nothing is."""
 
     builder: BuilderStatus
     degraded: str
     cluster: str | None = None
-    """Why the cluster cannot be searched; empty if it can, None if there is no cluster."""
+    """Why the cluster cannot be searched; empty if it can be, None if there is no cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """`changed`: the content served has changed. `behind`: the process ids of the `workers` that did not serve
-    `generation` yet when the server had to respond."""
+    """Result of a reload. `changed`: the served content has changed. `behind`: process ids of the `workers` that do
+    not serve `generation` yet."""
 
     changed: bool
     generation: str
@@ -69,11 +68,11 @@ class Reloaded:
 
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-"""Seconds until a thread that died is restarted; doubled each time."""
+"""Seconds until a thread that died is restarted, doubled each time."""
 
 
 class Threads:
-    """The threads of one owner, all daemons, so that a process can end without waiting for them."""
+    """Daemon threads, so that the process can end without waiting for them."""
 
     def __init__(self, stop: threading.Event, note_death: Callable[[str], None]) -> None:
         """`note_death` is called with a message when a thread dies."""
@@ -81,7 +80,7 @@ class Threads:
         self._threads: list[threading.Thread] = []
 
     def start(self, name: str, work: Callable[[], None]) -> None:
-        """Start a thread that runs `work`, and again after each exception that it raises."""
+        """Start a thread that runs `work`, again after each exception."""
         thread = threading.Thread(target=self._run, args=(name, work), name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -96,7 +95,7 @@ class Threads:
         while True:
             try:
                 work()
-            except BaseException as error:  # MemoryError, too: it would go unnoticed otherwise
+            except BaseException as error:  # even MemoryError, which would go unnoticed otherwise
                 log.critical("the thread %s died and is restarted", name, exc_info=True)
                 self._note_death(f"the thread {name} died of {type(error).__name__}")
             else:
@@ -117,14 +116,14 @@ class Knowledge:
         analyzers: Analyzers | None = None,
         leading: bool = False,
     ) -> None:
-        """`analyzers`: those that this process already has. `leading`: this process takes ownership of the data
-        directory; raises JiedaError if another one owns it."""
+        """`analyzers`: those that this process already has. `leading`: take ownership of the data directory; raises
+        JiedaError if another process owns it."""
         self._settings = settings
         self._follow_only = follow_only
         self._leading = leading
         self._address = own_address(settings.host, settings.port)
         self._stop = threading.Event()
-        self._died = ("", 0.0)
+        self._last_death = ("", 0.0)
         self._threads = Threads(self._stop, self._note_death)
         self._analyzers = analyzers or analyzers_of(settings)
         self._use(settings.data, "")
@@ -134,14 +133,14 @@ class Knowledge:
         """Directory of generations: the configured one, or a temporary one if that cannot be written."""
         if self._leading:
             try:
-                lead(data, self._address)
+                become_leader(data, self._address)
             except OSError as error:
-                # It cannot be written either; the build reports that.
+                # Then it cannot be written either, which the build reports.
                 log.warning("cannot lock %s: %s", data, error)
         content, processes = self._settings.content, self._settings.build_processes
         builder = Builder(content, data, self._analyzers, self._stop.is_set, processes)
         self._keeper = Keeper(builder, data, self._stop, note)
-        self._follower = Follower(data, self._analyzers, self._mend)
+        self._follower = Follower(data, self._analyzers, self._repair)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -155,12 +154,12 @@ class Knowledge:
     def health(self) -> Health:
         """Return the health of this process and of the builder, without a path."""
         status = read_record(self.data / STATUS, BuilderStatus) or BuilderStatus()
-        status = max(status, self._keeper.status, key=lambda each: each.at)
+        status = max(status, self._keeper.status, key=lambda known: known.at)
         engine, embedder, served = self._analyzers.engine, self._analyzers.embedder, self._follower.served
         reasons = (
             f"the search cluster: {engine.failure}" if engine and engine.failure else "",
             self._follower.failure,
-            *(name for name, at in (self._died, status.died) if time.time() - at < TOLD_FOR),
+            *(death for death, at in (self._last_death, status.died) if time.time() - at < REPORTED_FOR),
             f"the last build failed: {status.reason}" if status.reason else status.note,
             "" if os.access(self.data, os.W_OK) else "the data directory cannot be written",
             embedder.failure if embedder else "",
@@ -169,31 +168,32 @@ class Knowledge:
         return Health(status, next(filter(None, reasons), ""), engine.failure if engine else None)
 
     def _note_death(self, reason: str) -> None:
-        self._died = (reason, time.time())
+        self._last_death = (reason, time.time())
         if not self._follow_only:
-            self._keeper.report(died=self._died)
+            self._keeper.report(died=self._last_death)
 
     def open(self) -> None:
         """Bring the current generation up to date with the content and open it.
 
         If the build fails, open the previous generation, degraded. If the data directory cannot be used at all,
         use a temporary one. Raises ContentError if the taxonomy, glossary or dictionary is broken and there is no
-        previous generation, or only one built from other directories, which nobody asked for; JiedaError if no
+        previous generation, or only one built from other directories than the configured ones; JiedaError if no
         directory can be used.
         """
         if self._follow_only and self._catch_up():
             return
         try:
             self._keeper.build()
-        except EXPECTED as error:
-            if not (isinstance(error, ContentError) and self._is_from_elsewhere()) and self._catch_up():
+        except EXPECTED_ERRORS as error:
+            misleading = isinstance(error, ContentError) and self._is_from_elsewhere()
+            if not misleading and self._catch_up():
                 return
             if not isinstance(error, (OSError, FactsUnreadable)):
                 raise
             self._build_elsewhere(error)
         self._open_built()
 
-    def build(self) -> Built:
+    def build(self) -> BuildResult:
         """Bring the generation in the data directory up to date and open it.
 
         Unlike `open`, falls back neither to the previous generation nor to another directory. Raises ContentError
@@ -213,8 +213,7 @@ class Knowledge:
         self._follower.announce()
         self._threads.start("jieda-follow", partial(self._follower.follow, self._stop))
         if self._analyzers.engine is not None:
-            watching = partial(watch_cluster, self._follower, self._stop)
-            self._threads.start("jieda-cluster", watching)
+            self._threads.start("jieda-cluster", partial(watch_cluster, self._follower, self._stop))
         if not self._follow_only:
             self.watch()
 
@@ -226,26 +225,26 @@ class Knowledge:
             self._threads.start("jieda-lead", self._keep_leading)
 
     def lead(self) -> None:
-        """Start to build for the processes that follow: when the content changes, if configured, and on request."""
+        """Start to build for the processes that follow, when the content changes, if configured, and on request."""
         self.watch()
         self._threads.start("jieda-requests", self._keeper.answer_requests)
 
     def _keep_leading(self) -> None:
-        while not self._stop.wait(SECONDS_BETWEEN_LOOKS):
-            with contextlib.suppress(OSError):  # the disk may be away: looked at again in a second
-                if not is_led(self.data):
-                    lead(self.data, self._address)
+        while not self._stop.wait(OWNERSHIP_INTERVAL):
+            with contextlib.suppress(OSError):  # the disk may be unavailable; checked again in a second
+                if not has_leader(self.data):
+                    become_leader(self.data, self._address)
                     log.warning("%s was deleted: starting anew, without votes and questions", self.data)
 
     def stop(self) -> None:
-        """Stop all that `start` began; a build in progress is abandoned."""
+        """Stop everything that `start` started; a build in progress is abandoned."""
         self._stop.set()
         self._follower.announcement.withdraw()
         self._threads.join(2.0)
 
     def reload(self) -> "Future[Reloaded]":
-        """Have the content built as it is now, by the process that this one follows if there is one, and wait until
-        every worker serves it, at most SECONDS_TO_SPREAD.
+        """Build the content as it is now, in the process that this one follows if there is one, and wait until every
+        worker serves it, for at most RELOAD_TIMEOUT.
 
         The future fails with ClusterUnavailable or one of RELOAD_FAILURES.
         """
@@ -255,29 +254,29 @@ class Knowledge:
 
     def _reload(self, outcome: "Future[Reloaded]") -> None:
         try:
-            outcome.set_result(self._spread(*self._rebuild()))
-        except BaseException as error:  # noqa: BLE001 - the caller gets it from the future
+            outcome.set_result(self._wait_for_workers(*self._rebuild()))
+        except BaseException as error:  # noqa: BLE001 - the future passes it to the caller
             outcome.set_exception(error)
 
-    def _spread(self, generation: str, changed: bool) -> Reloaded:
-        deadline = time.monotonic() + SECONDS_TO_SPREAD
+    def _wait_for_workers(self, generation: str, changed: bool) -> Reloaded:
+        deadline = time.monotonic() + RELOAD_TIMEOUT
         self._catch_up()
         while True:
             workers = serving_workers(self.data)
             behind = tuple(worker.pid for worker in workers if worker.generation != generation)
             if not behind or time.monotonic() > deadline or self._stop.is_set():
-                return Reloaded(changed, generation[:SHOWN], max(1, len(workers)), behind)
-            time.sleep(LOOK_AGAIN)
+                return Reloaded(changed, generation[:SHORT_NAME], max(1, len(workers)), behind)
+            time.sleep(POLL_INTERVAL)
 
     def _open_built(self) -> None:
-        # A generation that turns out to be damaged is rebuilt once.
+        # A generation that turns out to be damaged is rebuilt, once.
         if not self._catch_up():
-            self._mend()
+            self._repair()
 
     def _is_from_elsewhere(self) -> bool:
-        """Whether the current generation was built from other directories, as far as that was recorded."""
-        told = read_pointer(self.data).content
-        return bool(told) and told != tuple(map(str, self._settings.content))
+        """Whether the current generation was built from other directories, as far as is recorded."""
+        built_from = read_pointer(self.data).content
+        return bool(built_from) and built_from != tuple(map(str, self._settings.content))
 
     def _catch_up(self) -> bool:
         try:
@@ -286,17 +285,17 @@ class Knowledge:
             return False
         return True
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         try:
             self._rebuild()
-        except (BuildAbandoned, BuildRefused, *EXPECTED):
+        except (BuildAbandoned, BuildRefused, *EXPECTED_ERRORS):
             return  # reported by the keeper
         self._follower.catch_up()
 
     def _rebuild(self) -> tuple[str, bool]:
-        """Return the name of the generation, and whether it is another than before."""
+        """Return the name of the generation, and whether it differs from the one before."""
         before = current_name(self.data)
-        if self._follow_only and (generation := ask(self.data)):
+        if self._follow_only and (generation := request_build(self.data)):
             return generation, generation != before
         built = self._keeper.build()
         return built.generation, built.changed

@@ -1,7 +1,7 @@
-"""Snapshots, the unit that is served and swapped, opened from generations; and the analyzers and the engine of a
-process, which are costly to make, safe to share and seldom replaced.
+"""Snapshots, opened from generations, are what is served and swapped. Analyzers and engine of a process are expensive
+to create, safe to share and seldom replaced.
 
-The cluster's own modules are imported only if it is configured, so that other processes start without them.
+The modules of a cluster are imported only if one is configured.
 """
 
 from collections import Counter, defaultdict
@@ -46,13 +46,13 @@ from jieda.snapshot.store.generation import (
 )
 
 ENGINES: Mapping[str, str | None] = {"whoosh": None, "opensearch": "jieda.cluster.engine"}
-"""Search engines by name: None for the index inside each process, or the module of an external engine."""
+"""Search engines by name, with the module of an external one; None for the index inside each process."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedIndex:
-    """The intended content of an index, named by `digest`: all `documents` by id, the ids of those that were `changed`
-    since the previous index, and the ids that were `removed` from it."""
+    """The intended content of the index named `digest`: all `documents` by id, and the ids of those that have `changed`
+    since the previous index or were `removed` from it."""
 
     digest: str
     documents: Mapping[str, Document]
@@ -61,18 +61,18 @@ class WantedIndex:
 
 
 class Engine(Protocol):
-    """External search engine: every process searches it, and the builder loads it."""
+    """An external search engine, which every process searches and the builder loads."""
 
     @property
     def name(self) -> str:
-        """Name of the engine, part of a generation's digest: another engine needs another generation."""
+        """Name of the engine. It is part of a generation's digest: each engine needs a generation of its own."""
 
     @property
     def failure(self) -> str:
         """Why the last request to the engine failed, without an address; empty if it succeeded."""
 
     def open(self, directory: Path) -> EmbeddedIndex:
-        """Open the index of a generation without sending a request yet. Raises IndexUnreadable."""
+        """Open the index of a generation without sending a request. Raises IndexUnreadable."""
 
     def is_whole(self, directory: Path) -> bool:
         """Whether the engine holds the whole index of a generation. Raises ClusterUnavailable."""
@@ -80,12 +80,12 @@ class Engine(Protocol):
     def update(
         self, data: Path, target: Path, previous: Path | None, wanted: WantedIndex, pause: Callable[[], None]
     ) -> None:
-        """Load all documents into the engine, and write the local part of the index into the empty `target`.
+        """Load all documents into the engine, and write the local part of the index into `target`, which is empty.
         `previous` is the directory of the previous index. Raises OSError, ClusterUnavailable."""
 
 
 class Analyzers:
-    """What embeds, translates and indexes, and the last analyzer and glossary, kept while their words stay the same."""
+    """Embedder, engine and dictionary of a process, and its last analyzer and glossary, until their words change."""
 
     def __init__(
         self,
@@ -93,69 +93,69 @@ class Analyzers:
         engine: Engine | None = None,
         dictionary: Dictionary | None = None,
     ) -> None:
-        """`embedder`: embeds entries and queries, if given; `engine`: the external engine that holds the index, if
-        given; `dictionary`: translates queries."""
+        """`embedder`: for entries and queries; `engine`: an external one that holds the index; `dictionary`: for the
+        translation of queries."""
         self.embedder = GuardedEmbedder(embedder) if embedder else None
         self.engine = engine
         self.dictionary = dictionary
-        self.of: Callable[[tuple[str, ...]], Analyzer] = lru_cache(1)(Analyzer)
+        self.analyzer: Callable[[tuple[str, ...]], Analyzer] = lru_cache(1)(Analyzer)
         """Returns the analyzer for the words of a dictionary."""
         self._glossary = lru_cache(1)(Glossary)
 
     @property
     def engine_name(self) -> str:
-        """Name of the engine in a generation: empty for the index inside each process."""
+        """Name of the engine in a generation, empty for the index inside each process."""
         return self.engine.name if self.engine else ""
 
     def glossary(self, vocabulary: Vocabulary, members: tuple[GlossaryMember, ...]) -> Glossary:
-        """Return the glossary, of these `members`, matched against the tokens of the analyzer of the dictionary."""
-        return self._glossary(vocabulary.glossary, self.of(vocabulary.dictionary), members)
+        """Return the glossary with these `members`, for tokens of the analyzer of the vocabulary's dictionary."""
+        return self._glossary(vocabulary.glossary, self.analyzer(vocabulary.dictionary), members)
 
 
 def analyzers_of(settings: Settings) -> Analyzers:
-    """Return the configured analyzers. Raises SettingsError if the certificates of a cluster or a dictionary cannot
-    be read, JiedaError if the dictionary cannot be kept."""
-    if door := ENGINES[settings.engine]:
-        # A cluster matches only the words of the query: nothing is embedded or translated for it.
-        return Analyzers(engine=import_module(door).ClusterEngine.of(settings))
+    """Return the configured analyzers. Raises SettingsError if the certificates of a cluster or a dictionary cannot be
+    read, JiedaError if the dictionary cannot be stored."""
+    if module := ENGINES[settings.engine]:
+        # A cluster only matches the words of a query: nothing is embedded or translated for it.
+        return Analyzers(engine=import_module(module).ClusterEngine.of(settings))
     return Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, settings.data))
 
 
 def embedder_of(settings: Settings) -> Embedder | None:
-    """Return the configured embedder: a server's model, the installed encoder, or None."""
+    """Return the configured embedder: the model of a server, the installed encoder, or None."""
     if not (settings.semantic and settings.embeddings_url):
         return embedder(settings.data, wanted=settings.semantic)
-    made: Embedder = import_module("jieda.search.meaning.endpoint").EndpointEmbedder(settings)
-    return made
+    remote: Embedder = import_module("jieda.search.meaning.endpoint").EndpointEmbedder(settings)
+    return remote
 
 
 def dictionary_of(settings: Settings, data: Path) -> Dictionary | None:
-    """Return the configured dictionary, if any, kept below `data`. Raises SettingsError, JiedaError."""
+    """Return the configured dictionary, if any, stored below `data`. Raises SettingsError, JiedaError."""
     if not settings.dictionary:
         return None
     return open_dictionary(Path(settings.dictionary), data, code_version())
 
 
-SHOWN = 12
-"""Characters of a generation's name that are shown to people."""
+SHORT_NAME = 12
+"""Characters of a generation's name that people see."""
 
 
 def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
-    """Return a completer that offers these candidates, and glossary words whose search finds a good hit."""
+    """Return a completer of these candidates, and of glossary words whose search has a good hit."""
 
-    def leads_on(word: str) -> bool:
-        # A request to the cluster at every key would be too slow: only whether it has the words is known here.
+    def has_good_hit(word: str) -> bool:
+        # A request to the cluster for each key press is too slow: only whether it has the words is checked.
         if searcher.waits:
             return searcher.has_words(word)
         answer = searcher.search(SearchRequest(word, limit=1))
         return bool(answer.total) and not answer.weak
 
-    return Completer(arrays, searcher.analyzer.fold, leads_on)
+    return Completer(arrays, searcher.analyzer.fold, has_good_hit)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Snapshot:
-    """A library and everything built from it, under one digest. A request takes one snapshot, at its start."""
+    """A library and everything built from it, under one digest. A request uses one snapshot, taken at its start."""
 
     library: Library
     index: EmbeddedIndex
@@ -165,7 +165,7 @@ class Snapshot:
     generation: str
     opened: Generation | None = None
     facts: FactStore | None = None
-    """What it was opened from: the next snapshot reuses what did not change since."""
+    """What it was opened from. The next snapshot reuses what has not changed since."""
 
 
 def open_snapshot(
@@ -175,19 +175,19 @@ def open_snapshot(
     analyzers: Analyzers,
     before: Snapshot | None = None,
 ) -> Snapshot:
-    """Open a generation for serving. Nothing is analyzed, and parts that did not change are reused from `before`.
+    """Open a generation to serve it. Nothing is analyzed, and unchanged parts of `before` are reused.
 
     Raises GenerationUnreadable, IndexUnreadable, FactsUnreadable, RecordUnreadable.
     """
     if before is None or before.facts is not facts:
-        # Later generations come from a builder that has put their texts into the same store.
+        # The builder of later generations has put their texts into the same store.
         _check_texts(generation, facts)
-    header, was = generation.header, before.opened.header if before and before.opened else None
+    header, old_header = generation.header, before.opened.header if before and before.opened else None
     library = _library(generation, data, facts)
-    analyzer = analyzers.of(library.dictionary)
+    analyzer = analyzers.analyzer(library.dictionary)
     glossary = analyzers.glossary(header.vocabulary, header.members)
     index = _index(generation, analyzers, before)
-    same = before and was and was.completions == header.completions
+    same = before and old_header and old_header.completions == header.completions
     arrays = before.completer.arrays if before and same else read_arrays(generation.index, header.completions)
     known = _known(header, index, facts, before)
     # Compiling thousands of signatures takes longer than everything else here.
@@ -199,19 +199,18 @@ def open_snapshot(
         index,
         analyzer,
         glossary,
-        # Only the in-process index holds vectors: an external engine cannot search by them.
+        # Only the in-process index has vectors to search by.
         None if index.is_remote else analyzers.embedder,
         dictionary=analyzers.dictionary,
         read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
         language=QueryLanguage(index, analyzer, library.taxonomy),
     )
-    completer, name = completer_of(arrays, searcher), generation.name[:SHOWN]
+    completer, name = completer_of(arrays, searcher), generation.name[:SHORT_NAME]
     return Snapshot(library, index, searcher, completer, diagnoser, name, generation, facts)
 
 
 def _index(generation: Generation, analyzers: Analyzers, before: Snapshot | None) -> EmbeddedIndex:
-    """Open the index of a generation, reusing the segments that `before` has. Raises GenerationUnreadable,
-    IndexUnreadable."""
+    """Open the index of a generation, reusing segments of `before`. Raises GenerationUnreadable, IndexUnreadable."""
     engine, embedder = analyzers.engine, analyzers.embedder
     if generation.header.engine != analyzers.engine_name:
         raise GenerationUnreadable("it was made for another engine")
@@ -222,10 +221,10 @@ def _index(generation: Generation, analyzers: Analyzers, before: Snapshot | None
 
 
 def _known(header: Header, index: EmbeddedIndex, facts: FactStore, before: Snapshot | None) -> DiagnosisData:
-    """Return what a diagnosis needs to know, with the background words that `before` has. Raises FactsUnreadable,
-    RecordUnreadable."""
-    was = before.opened.header if before and before.opened else None
-    same = before and was and was.background_words == header.background_words
+    """Return what a diagnosis needs, reusing the background words of `before` if they have not changed. Raises
+    FactsUnreadable, RecordUnreadable."""
+    old_header = before.opened.header if before and before.opened else None
+    same = before and old_header and old_header.background_words == header.background_words
     return DiagnosisData(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
@@ -239,8 +238,8 @@ def _known(header: Header, index: EmbeddedIndex, facts: FactStore, before: Snaps
 
 def _check_texts(generation: Generation, facts: FactStore) -> None:
     keys = generation.texts()
-    if lost := len(keys) - len(facts.known(keys)):
-        raise GenerationUnreadable(f"the texts of {lost} editions are missing")
+    if missing := len(keys) - len(facts.known(keys)):
+        raise GenerationUnreadable(f"the texts of {missing} editions are missing")
 
 
 def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
@@ -266,13 +265,13 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
 
 
 def _changes(facts: FactStore, row: EntryRow, lang: Language) -> tuple[Change, ...]:
-    """Return the changes of an edition; none if the fact is missing. Raises FactsUnreadable, RecordUnreadable."""
+    """Return the changes of an edition; none if that fact is missing. Raises FactsUnreadable, RecordUnreadable."""
     value = facts.get(row.history[lang]) if lang in row.history else None
     return from_json(value, tuple[Change, ...]) if value else ()
 
 
 def _places(facts: FactStore, row: EntryRow, lang: Language) -> TermPlaces | None:
-    """Return the places of terms in an edition; None if the fact is missing. Raises FactsUnreadable,
+    """Return the places of terms in an edition; None if that fact is missing. Raises FactsUnreadable,
     RecordUnreadable."""
     value = facts.get(row.places[lang])
     try:
@@ -282,7 +281,7 @@ def _places(facts: FactStore, row: EntryRow, lang: Language) -> TermPlaces | Non
 
 
 def _texts(logs: Iterable[SampleFile]) -> Iterator[tuple[SampleFile, str]]:
-    """Yield the logs with their texts, without those whose file has changed since."""
+    """Yield the logs with their texts, except those whose files have changed since."""
     for row in logs:
         content = row.path.read_bytes() if row.path.is_file() else b""
         if content_hash(content) == row.content:
@@ -290,9 +289,9 @@ def _texts(logs: Iterable[SampleFile]) -> Iterator[tuple[SampleFile, str]]:
 
 
 def _background_words(facts: FactStore, header: Header) -> CountedWords:
-    found = dict(facts.get_all(header.background_words))
-    if found.keys() != set(header.background_words):
+    values = dict(facts.get_all(header.background_words))
+    if values.keys() != set(header.background_words):
         raise GenerationUnreadable("facts about the background logs are missing")
     logs = (row.where for row in header.samples if not row.entry_id)
-    words = (from_json(found[key], tuple[str, ...]) for key in header.background_words)
-    return CountedWords({log: dict.fromkeys(said, 1) for log, said in zip(logs, words, strict=True)})
+    words = (from_json(values[key], tuple[str, ...]) for key in header.background_words)
+    return CountedWords({log: dict.fromkeys(of_log, 1) for log, of_log in zip(logs, words, strict=True)})

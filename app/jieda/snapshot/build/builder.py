@@ -1,4 +1,4 @@
-"""The builder: turns content directories into a generation on disk, computing only what changed since the last one."""
+"""The builder turns content directories into a generation on disk, computing only what has changed since the last."""
 
 import logging
 import stat
@@ -58,22 +58,22 @@ from jieda.snapshot.store.generation import (
     read_pointer,
     to_json,
 )
-from jieda.snapshot.store.processes import WORKERS, building_alone, serving_workers
+from jieda.snapshot.store.processes import WORKERS, build_lock, serving_workers
 
 log = logging.getLogger(__name__)
 
 NOTE = "build"
-"""Name of the note about the last build: a process that starts with the same inputs need not read them again."""
+"""Name of the note on the last build: a process that starts with the same inputs need not read them again."""
 
 
 class BuildAbandoned(Exception):
-    """The build was abandoned because the process is about to end."""
+    """The build was abandoned because the process ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """Result of a build. `changed`: the generation differs from the previous one. `problems`: those that do not concern
-    drafts. `lacks_vectors`: the embedder failed for some entries."""
+class BuildResult:
+    """Result of a build. `changed`: the generation differs from the previous one. `problems`: those that are not about
+    drafts. `folders`: all folders of the content. `lacks_vectors`: the embedder failed for some entries."""
 
     generation: str
     changed: bool
@@ -85,10 +85,10 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class LastBuild:
-    """State of the last build, kept to speed up the next one, which also works without it. Without `state` and `plan`,
-    another process built from the same inputs."""
+    """State of the last build, kept to speed up the next one, which can do without. If another process built from the
+    same inputs, it has no `state` and `plan`."""
 
-    built: Built
+    result: BuildResult
     reading: Reading
     histories: Mapping[Path, bytes]
     state: ContentState | None = None
@@ -96,31 +96,31 @@ class LastBuild:
 
 
 class BuildTools:
-    """Readers and caches that a builder keeps while it uses the same fact store."""
+    """Readers and caches of a builder, kept as long as it uses the same fact store."""
 
     def __init__(self, resources: BuildResources, content: Sequence[Path]) -> None:
         self.resources = resources
         self.reader = FileReader(resources, content)
         self.signatures = LogSignatures(resources)
         self.histories = HistoryFacts(resources.facts, content)
-        self._entries = lru_cache(1)(self._read_shared)
+        self._entries = lru_cache(1)(self._make_entries)
 
     def entries(self, reading: Reading) -> EntryFacts:
-        """Return what computes facts of entries, for the vocabulary read from all shared files. Raises ContentError if
-        one of them is broken."""
+        """Return what computes facts of entries, with the vocabulary of all shared files. Raises ContentError if one of
+        them is broken."""
         shared = tuple(file for directory in reading.directories for file in directory.shared)
         return self._entries(reading.directories[0].root, shared)
 
-    def _read_shared(self, root: Path, files: tuple[KnownFile, ...]) -> EntryFacts:
+    def _make_entries(self, root: Path, files: tuple[KnownFile, ...]) -> EntryFacts:
         facts, analyzers = self.resources.facts, self.resources.analyzers
         key = fact_key("vocabulary", code_version(), *(f"{file.where} {file.content}" for file in files))
         if known := facts.get(key):
             return EntryFacts(
                 self.resources, *from_json(known, tuple[Vocabulary, tuple[GlossaryMember, ...]])
             )
-        read = make_vocabulary(root, [read_unchanged(file.found, file.content) for file in files])
-        vocabulary = replace(read, dictionary=Analyzer(read.dictionary).dictionary)
-        members = glossary_members(vocabulary.glossary, analyzers.of(vocabulary.dictionary))
+        vocabulary = make_vocabulary(root, [read_unchanged(file.found, file.content) for file in files])
+        vocabulary = replace(vocabulary, dictionary=Analyzer(vocabulary.dictionary).dictionary)
+        members = glossary_members(vocabulary.glossary, analyzers.analyzer(vocabulary.dictionary))
         facts.put(key, to_json((vocabulary, members)))
         return EntryFacts(self.resources, vocabulary, members)
 
@@ -128,7 +128,7 @@ class BuildTools:
 class Builder:
     """Builds generations of some content directories, each one incrementally from the last.
 
-    Not safe to share between threads. The state that it carries between builds is only a cache.
+    Not thread-safe. Its state between builds is only a cache.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Builder:
         processes: int = 1,
     ) -> None:
         """`stopping` returns True to abandon a build in progress; `processes` is passed to `Helpers`."""
-        # Computed (and cached) now: sources replaced while this process runs are not the code that it runs.
+        # Computed and cached now: sources that are replaced later are not the code that this process runs.
         code_version()
         self._data = data
         self._stopping = stopping
@@ -148,114 +148,114 @@ class Builder:
         self._content, self._analyzers = tuple(content), analyzers
         self._tools: BuildTools | None = None
         self._last: LastBuild | None = None
-        self._embeds = True
+        self._embed = True
 
-    def build(self) -> Built:
+    def build(self) -> BuildResult:
         """Build the content as it is now and make it the current generation.
 
         Raises ContentError if a taxonomy, glossary or dictionary is broken, ContentMoved if a file does not stay the
-        same for as long as a build takes, OSError if the data directory cannot be written, FactsUnreadable if the store
+        same during a build, OSError if the data directory cannot be written, FactsUnreadable if the store
         cannot be used, BuildAbandoned.
         """
         self._data.mkdir(0o700, parents=True, exist_ok=True)
-        with building_alone(self._data, self._pause), collect_garbage_rarely(), self._helpers:
-            for name in (GENERATIONS, IMAGES, WORKERS):
-                make_room(self._data / name, stat.S_ISDIR)
+        with build_lock(self._data, self._pause), collect_garbage_rarely(), self._helpers:
+            for folder in (GENERATIONS, IMAGES, WORKERS):
+                make_room(self._data / folder, stat.S_ISDIR)
             clean(self._data)
-            self._embeds = True
+            self._embed = True
             for _ in range(3):
                 try:
                     return self._build()
                 except ContentMoved:
                     continue
                 except NotEmbedded:
-                    self._embeds = False
+                    self._embed = False
                 except FactsUnreadable as error:
-                    if error.passing:
+                    if error.transient:
                         self._forget(damaged=False)
                         raise
                     log.warning("the fact store cannot be used (%s): rebuilding everything", error)
                     self._forget(damaged=True)
-                except BaseException:  # a partial state is worse than none
+                except BaseException:  # partial state is worse than none
                     self._forget(damaged=False)
                     raise
             return self._build()
 
-    def _build(self) -> Built:
+    def _build(self) -> BuildResult:
         tools = self._open()
         reading = tools.reader.read()
         pointer = read_pointer(self._data)
-        before, moved = pointer.generation, pointer.content != tuple(map(str, self._content))
+        current, moved = pointer.generation, pointer.content != tuple(map(str, self._content))
         last = self._last
         histories = tools.histories.of_content()
-        read = reading, histories
-        same = last and last.built.generation == before and read == (last.reading, last.histories)
-        if last and same and not last.built.lacks_vectors:
-            return replace(last.built, changed=False)
+        unchanged = last and (reading, histories) == (last.reading, last.histories)
+        if last and unchanged and last.result.generation == current and not last.result.lacks_vectors:
+            return replace(last.result, changed=False)
         images = {file.where: file for directory in reading.directories for file in directory.images}
-        copy_images(self._data, images, verified=last is None)
+        copy_images(self._data, images, verify=last is None)
         inputs = self._inputs(reading, histories)
-        if last is None and not moved and (built := self._noted(tools, inputs, before)):
-            self._last = LastBuild(built, reading, histories)
+        if last is None and not moved and (result := self._earlier_result(tools, inputs, current)):
+            self._last = LastBuild(result, reading, histories)
             prune(self._data, (worker.generation for worker in serving_workers(self._data)))
-            return built
-        entries, outlines = tools.entries(reading), partial(read_files, tools.resources)
-        state = advance(last.state if last else None, reading, entries.vocabulary, outlines)
-        rows = entries.rows(state, histories, embeds=self._embeds)
-        previous = read_generation(self._data, before)
+            return result
+        entries, read = tools.entries(reading), partial(read_files, tools.resources)
+        state = advance(last.state if last else None, reading, entries.vocabulary, read)
+        rows = entries.rows(state, histories, embed=self._embed)
+        previous = read_generation(self._data, current)
         if not rows and previous and previous.digests():
-            raise ContentError(reading.directories[0].root, 1, f"no entries are left{_left_out(state)}")
+            raise ContentError(reading.directories[0].root, 1, f"no entries are left{_omissions(state)}")
         plan = GenerationPlan(self._header(tools, entries, state), rows)
-        if self._publish(entries, state, plan, previous) or plan.name != before or moved:
-            # Also if it replaces a damaged generation of the same name: processes that have that open must reopen.
+        if self._publish(entries, state, plan, previous) or plan.name != current or moved:
+            # Also for one that replaces a damaged one of the same name: processes that have that open must reopen.
             point_to(self._data, plan.name, self._content)
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
         forget_old_facts(tools.resources, plan, reading)
         lacks_vectors = self._analyzers.embedder is not None and not all(row.meaning for row in rows.values())
-        problems = tuple(each for each in plan.header.problems if not each.draft)
-        built = Built(plan.name, plan.name != before, len(rows), problems, reading.folders, lacks_vectors)
-        self._last = LastBuild(built, reading, histories, state, plan)
+        problems = tuple(problem for problem in plan.header.problems if not problem.draft)
+        changed = plan.name != current
+        result = BuildResult(plan.name, changed, len(rows), problems, reading.folders, lacks_vectors)
+        self._last = LastBuild(result, reading, histories, state, plan)
         if not lacks_vectors:
-            tools.resources.facts.put_note(NOTE, inputs, to_json(replace(built, changed=False)))
-        return built
+            tools.resources.facts.put_note(NOTE, inputs, to_json(replace(result, changed=False)))
+        return result
 
     def _inputs(self, reading: Reading, histories: Mapping[Path, bytes]) -> str:
-        """Return a digest of all that a generation is made of."""
+        """Return a digest of everything that a generation depends on."""
         embedder = self._analyzers.embedder
-        made_by = code_version(), self._analyzers.engine_name, embedder.name if embedder else ""
-        read = reading.directories, reading.problems, sorted(reading.folders), sorted(histories.items())
-        return fact_key("build", *made_by, to_json(read)).hex()
+        versions = code_version(), self._analyzers.engine_name, embedder.name if embedder else ""
+        content = reading.directories, reading.problems, sorted(reading.folders), sorted(histories.items())
+        return fact_key("build", *versions, to_json(content)).hex()
 
-    def _noted(self, tools: BuildTools, inputs: str, current: str) -> Built | None:
+    def _earlier_result(self, tools: BuildTools, inputs: str, current: str) -> BuildResult | None:
         """Return the result of a build from the same inputs if it made the current generation, which is checked when it
-        is opened. A cluster may have lost its index."""
+        is opened. None with a cluster, which may have lost its index."""
         note = tools.resources.facts.note(NOTE, inputs)
-        built = from_json(note, Built) if note and self._analyzers.engine is None else None
-        is_there = generation_folder(self._data, current).is_dir()
-        return built if built and built.generation == current and is_there else None
+        result = from_json(note, BuildResult) if note and self._analyzers.engine is None else None
+        exists = generation_folder(self._data, current).is_dir()
+        return result if result and result.generation == current and exists else None
 
     def _publish(
         self, entries: EntryFacts, state: ContentState, plan: GenerationPlan, previous: Generation | None
     ) -> bool:
-        """Write the generation unless it is on disk, undamaged. Return whether it was written."""
+        """Write the generation unless it is on disk and undamaged. Return whether it was written."""
         last = self._last
         if last and previous and plan.name == previous.name:
             return False
-        there = read_generation(self._data, plan.name)
+        existing = read_generation(self._data, plan.name)
         engine = self._analyzers.engine
-        if there and (engine is None or engine.is_whole(there.index)):
+        if existing and (engine is None or engine.is_whole(existing.index)):
             return False
-        known = last.plan.rows if last and last.plan else {}
-        fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
-        entries.ensure(fresh, state)
+        old = last.plan.rows if last and last.plan else {}
+        changed = {entry_id: row for entry_id, row in plan.rows.items() if old.get(entry_id) != row}
+        entries.ensure(changed, state)
         Publication(entries.resources, plan, previous).write()
         return True
 
     def _open(self) -> BuildTools:
         if self._tools is not None and not self._tools.resources.facts.is_current:
             self._forget(damaged=False)
-        if self._last and not generation_folder(self._data, self._last.built.generation).is_dir():
-            self._forget(damaged=False)  # found damaged by another process: its inputs are checked again, too
+        if self._last and not generation_folder(self._data, self._last.result.generation).is_dir():
+            self._forget(damaged=False)  # another process found it damaged: its inputs are checked again, too
         if self._tools is None:
             facts = FactStore(self._data / FILE_NAME, writable=True)
             resources = BuildResources(self._data, facts, self._analyzers, self._helpers, self._pause)
@@ -266,7 +266,7 @@ class Builder:
         if self._tools is not None:
             self._tools.resources.facts.close()
         if damaged:
-            for path in self._data.glob(f"{FILE_NAME}*"):  # with its log
+            for path in self._data.glob(f"{FILE_NAME}*"):  # and its log
                 set_aside(path)
         self._tools = self._last = None
 
@@ -277,9 +277,9 @@ class Builder:
     def _header(self, tools: BuildTools, entries: EntryFacts, state: ContentState) -> Header:
         corpus, holders = state.corpus, SignatureHolders.of(state.corpus)
         matches, counts = tools.signatures.of(state, holders)
-        between = check_between(corpus, holders, matches)
-        heads = {entry_id: entry.summary for entry_id, entry in state.entries.items()}
-        logs = [log for entry_id, each in corpus.samples.items() if entry_id in heads for log in each]
+        across = check_between(corpus, holders, matches)
+        summaries = {entry_id: entry.summary for entry_id, entry in state.entries.items()}
+        samples = [log for entry_id, logs in corpus.samples.items() if entry_id in summaries for log in logs]
         return Header(
             code=code_version(),
             engine=self._analyzers.engine_name,
@@ -287,19 +287,19 @@ class Builder:
             members=entries.members,
             background_words=entries.background(corpus.background),
             counts=counts,
-            signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},
-            anywhere=tuple(sorted(entry_id for entry_id, head in heads.items() if head.applies_anywhere)),
-            samples=(*logs, *corpus.background),
+            signatures={entry_id: each.signatures for entry_id, each in summaries.items() if each.signatures},
+            anywhere=tuple(sorted(entry_id for entry_id, each in summaries.items() if each.applies_anywhere)),
+            samples=(*samples, *corpus.background),
             problems=sort_problems(
-                (*state.file_problems, *chain.from_iterable(state.checks.values()), *between)
+                (*state.file_problems, *chain.from_iterable(state.checks.values()), *across)
             ),
             old_ids=state.claims,
-            images={where: image_name(where, each.content) for where, each in corpus.images.items()},
+            images={where: image_name(where, image.content) for where, image in corpus.images.items()},
             drafts=draft_files(corpus.by_id),
         )
 
 
-def _left_out(state: ContentState) -> str:
-    """Say how many mistakes keep files out, and the first; nothing where none does."""
-    found = sort_problems(each for each in state.file_problems if not each.served and not each.draft)
-    return f"; {len(found)} problems, the first: {found[0]}" if found else ""
+def _omissions(state: ContentState) -> str:
+    """Say how many problems keep files out, and the first of them; empty if there are none."""
+    problems = sort_problems(each for each in state.file_problems if not each.served and not each.draft)
+    return f"; {len(problems)} problems, the first: {problems[0]}" if problems else ""

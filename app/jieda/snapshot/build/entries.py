@@ -1,4 +1,4 @@
-"""Facts of entries, computed from their files alone, by the builder itself or by helper processes."""
+"""Facts of entries, computed only from their files, by the builder or by helper processes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from jieda.search.meaning.embedder import Embedder, NotEmbedded
 from jieda.search.snippet import lines_of, places_of
 from jieda.snapshot.build.files import BuildResources, read_again, read_unchanged, sample_text
 from jieda.snapshot.snapshot import Analyzers
-from jieda.snapshot.store.facts import code_version, fact_key, packed
+from jieda.snapshot.store.facts import code_version, fact_key, pack
 from jieda.snapshot.store.generation import (
     EntryRow,
     from_json,
@@ -33,16 +33,16 @@ from jieda.snapshot.store.generation import (
 from jieda.taxonomy import FACETS, facet_values
 
 WORTH_HELP = 200
-"""Entries, of one or two files each, that one process handles in the time that helpers take to start."""
+"""Entries, of one or two files each, that one process handles while helpers start."""
 
 Facts = dict[bytes, bytes]
-"""Values by their keys, `packed`: by the process that makes them, since it takes a tenth of the analysis time."""
+"""Packed values by key. The process that computes a fact packs it, which takes a tenth of the analysis time."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissingFacts:
-    """Facts of an entry to be computed: those keys of `row` that are in `missing`. `texts`: the facts of the editions
-    that are known already, by key."""
+    """Facts of an entry to compute: those whose keys in `row` are `missing`. `texts`: facts of editions that are known
+    already, by key."""
 
     row: EntryRow
     missing: frozenset[bytes]
@@ -53,7 +53,7 @@ class MissingFacts:
 
 
 class FactMaker:
-    """Computes missing facts, also in another process, which makes its own analyzer on first use."""
+    """Computes missing facts, also in another process, where it creates its own analyzer on first use."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class FactMaker:
 
     @cached_property
     def _analyzer(self) -> Analyzer:
-        return self._analyzers.of(self._vocabulary.dictionary)
+        return self._analyzers.analyzer(self._vocabulary.dictionary)
 
     @cached_property
     def _glossary(self) -> Glossary:
@@ -79,27 +79,27 @@ class FactMaker:
         formats = compile_formats(self._vocabulary.logs.failures)
         return TermCounter(WordReader(self._analyzer, self._glossary), formats)
 
-    def __call__(self, order: MissingFacts) -> Facts:
+    def __call__(self, task: MissingFacts) -> Facts:
         """Return the missing facts, except meanings. Raises ContentMoved."""
-        row, missing = order.row, order.missing
-        made = {
-            key: _render_again(order.files[lang], order.decisions[lang])
+        row, missing = task.row, task.missing
+        facts = {
+            key: _render_again(task.files[lang], task.decisions[lang])
             for lang, key in row.editions.items()
             if key in missing
         }
-        entry = read_entry((order.texts | made).get, row)
+        entry = read_entry((task.texts | facts).get, row)
         if row.document in missing:
             document = document_of(entry, self._analyzer, self._glossary, self._vocabulary.taxonomy)
-            made[row.document] = to_json(document)
+            facts[row.document] = to_json(document)
         for lang, key in row.places.items():
             if key in missing:
-                made[key] = places_of(lines_of(entry.editions[lang]), self._glossary)
+                facts[key] = places_of(lines_of(entry.editions[lang]), self._glossary)
         if row.completions in missing:
-            made[row.completions] = to_json(tuple(dict.fromkeys(entry_candidates(entry))))
+            facts[row.completions] = to_json(tuple(dict.fromkeys(entry_candidates(entry))))
         if row.diagnosis in missing:
-            texts = [sample_text(sample) for sample in order.samples]
-            made[row.diagnosis] = to_json(self.reader.count_in_entry(entry, texts))
-        return _pack_all(made)
+            texts = [sample_text(sample) for sample in task.samples]
+            facts[row.diagnosis] = to_json(self.reader.count_in_entry(entry, texts))
+        return _pack_all(facts)
 
 
 def file_key(where: str, content: str) -> bytes:
@@ -113,8 +113,8 @@ def edition_key(file: Outline, decisions: Decisions) -> bytes:
 
 
 def read_facts(file: KnownFile) -> Facts:
-    """Return the fact of an edition's file, and that of its text, rendered as if no link to an entry were broken.
-    Raises ContentMoved."""
+    """Return the fact of an edition's file, and that of its text, rendered on the assumption that no link to an entry
+    is broken. Raises ContentMoved."""
     source = read_unchanged(file.found, file.content)
     parsed, problems = parse_file(source)
     facts = {file_key(file.where, file.content): to_json((parsed.outline if parsed else None, problems))}
@@ -124,18 +124,18 @@ def read_facts(file: KnownFile) -> Facts:
     if any(link.kind is LinkKind.IMAGE for link in links):
         return _pack_all(facts)
     outline = Outline.of(parsed.outline, file)
-    inner = [link for link in links if link.kind in {LinkKind.ENTRY, LinkKind.ANCHOR}]
-    kept = {
-        link: None if link.kind is LinkKind.ANCHOR and link.anchor not in outline.anchors else link
-        for link in inner
-    }
-    decisions = tuple(kept.items())
+    targets: dict[Link, Link | None] = {}
+    for link in links:
+        if link.kind in {LinkKind.ENTRY, LinkKind.ANCHOR}:
+            is_broken = link.kind is LinkKind.ANCHOR and link.anchor not in outline.anchors
+            targets[link] = None if is_broken else link
+    decisions = tuple(targets.items())
     facts[edition_key(outline, decisions)] = _render(parsed, decisions)
     return _pack_all(facts)
 
 
 def _pack_all(facts: Mapping[bytes, bytes]) -> Facts:
-    return {key: packed(value) for key, value in facts.items()}
+    return {key: pack(value) for key, value in facts.items()}
 
 
 def _render_again(file: Outline, decisions: Decisions) -> bytes:
@@ -147,32 +147,31 @@ def _render_again(file: Outline, decisions: Decisions) -> bytes:
 
 
 def _render(parsed: ParsedFile, decisions: Decisions) -> bytes:
-    kept: dict[Link, Link | None] = dict(decisions)
-    # The path and the date of its file do not follow from its text.
-    return to_json(parsed.edition(kept.__getitem__, Path(), date.min))
+    targets: dict[Link, Link | None] = dict(decisions)
+    # The path and date of the file do not depend on its text.
+    return to_json(parsed.edition(targets.__getitem__, Path(), date.min))
 
 
-def _twins(file: KnownFile) -> str:
-    """Sort key that puts twins together: they contain the same code, which is then highlighted once."""
+def _twin_key(file: KnownFile) -> str:
+    """Return a sort key that keeps twins together: they have the same code, which is then highlighted once."""
     return file.where.partition("/")[2]
 
 
 def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
-    """Return the parsed files, from facts; new files are read first. Raises ContentMoved."""
-    keys = {file_key(file.where, file.content): file for file in files}
-    known = resources.facts.known(keys)
-    new = sorted((file for key, file in keys.items() if key not in known), key=_twins)
+    """Return the parsed files from facts, after reading those that are new. Raises ContentMoved."""
+    by_key = {file_key(file.where, file.content): file for file in files}
+    known = resources.facts.known(by_key)
+    new = sorted((file for key, file in by_key.items() if key not in known), key=_twin_key)
     resources.facts.put_all(resources.helpers.map(new, read_facts, 2 * WORTH_HELP, resources.pause))
-    found: dict[KnownFile, ReadFile] = {}
-    for key, value in resources.facts.get_all(keys):
-        found[keys[key]] = ReadFile.of(
-            keys[key], *from_json(value, tuple[FileOutline | None, tuple[Problem, ...]])
-        )
-    return found
+    parsed: dict[KnownFile, ReadFile] = {}
+    for key, value in resources.facts.get_all(by_key):
+        outline, problems = from_json(value, tuple[FileOutline | None, tuple[Problem, ...]])
+        parsed[by_key[key]] = ReadFile.of(by_key[key], outline, problems)
+    return parsed
 
 
 class EntryFacts:
-    """Computes the missing facts of entries, for one vocabulary."""
+    """Computes the missing facts of entries with a vocabulary."""
 
     def __init__(
         self, resources: BuildResources, vocabulary: Vocabulary, members: tuple[GlossaryMember, ...]
@@ -182,16 +181,16 @@ class EntryFacts:
         self._maker = FactMaker(vocabulary, members, resources.analyzers)
         self._embedder = resources.analyzers.embedder
         self._known: dict[str, tuple[Prepared, tuple[SampleFile, ...], EntryRow]] = {}
-        """The last row of each entry, with what it was made of."""
+        """The last row of each entry, with what it was made from."""
         words = to_json((vocabulary.glossary, vocabulary.dictionary))
-        self._words = fact_key("words", code_version(), words)
+        self._words_key = fact_key("words", code_version(), words)
         logs = to_json((vocabulary.taxonomy.framework, vocabulary.logs))
-        self._logs = fact_key("logs", self._words, logs)
-        self._formats = fact_key("formats", self._words, to_json(vocabulary.logs.failures))
+        self._logs_key = fact_key("logs", self._words_key, logs)
+        self._formats_key = fact_key("formats", self._words_key, to_json(vocabulary.logs.failures))
 
     def background(self, logs: Sequence[SampleFile]) -> tuple[bytes, ...]:
-        """Return the keys of the facts about the words of `logs`, and compute the missing ones."""
-        keys = [fact_key("background", self._formats, log.content) for log in logs]
+        """Return the keys of the facts about the words of `logs`, after computing the missing ones."""
+        keys = [fact_key("background", self._formats_key, log.content) for log in logs]
         known = self._facts.known(keys)
         for key, log in zip(keys, logs, strict=True):
             if key not in known:
@@ -200,18 +199,18 @@ class EntryFacts:
         return tuple(keys)
 
     def rows(
-        self, state: ContentState, histories: Mapping[Path, bytes], *, embeds: bool
+        self, state: ContentState, histories: Mapping[Path, bytes], *, embed: bool
     ) -> dict[str, EntryRow]:
-        """Return the row of each entry, by id; its facts need not exist yet. `histories`: keys of facts, by file.
-        Without `embeds`, rows name vectors only if they exist."""
+        """Return the row of each entry, by id; its facts need not exist yet. `histories`: fact keys by file. Without
+        `embed`, rows refer only to vectors that exist."""
         rows, known = {}, self._known
         self._known = {}
         for entry_id, prepared in state.entries.items():
             files, logs = state.corpus.published[entry_id], state.corpus.samples.get(entry_id, ())
-            before, searched, row = known.get(entry_id, (None, None, None))
+            old_prepared, old_logs, row = known.get(entry_id, (None, None, None))
             lacks_meaning = self._embedder is not None and not (row and row.meaning)
-            if not row or before is not prepared or searched != logs or lacks_meaning:
-                row = self._row(prepared, files, logs, embeds=embeds)
+            if not row or old_prepared is not prepared or old_logs != logs or lacks_meaning:
+                row = self._row(prepared, files, logs, embed=embed)
             history = {lang: histories[file.path] for lang, file in files.items() if file.path in histories}
             if row.history != history:
                 row = replace(row, history=history)
@@ -223,44 +222,44 @@ class EntryFacts:
         self,
         prepared: Prepared,
         files: Mapping[Language, Outline],
-        samples: Sequence[SampleFile],
+        logs: Sequence[SampleFile],
         *,
-        embeds: bool,
+        embed: bool,
     ) -> EntryRow:
         editions = {lang: edition_key(file, prepared.decisions[lang]) for lang, file in files.items()}
         summary, taxonomy = prepared.summary, self.vocabulary.taxonomy
         tags = [taxonomy.facet(facet)[value] for facet in FACETS for value in facet_values(summary)[facet]]
-        named = [(tag.id, tag.name) for tag in tags]
-        own = (summary.id, summary.kind, summary.signatures, summary.applies_anywhere, named)
-        said = to_json((*own, list(editions.items())))
+        names = [(tag.id, tag.name) for tag in tags]
+        metadata = (summary.id, summary.kind, summary.signatures, summary.applies_anywhere, names)
+        inputs = to_json((*metadata, list(editions.items())))
         return EntryRow(
             summary=summary,
             editions=editions,
-            places={lang: fact_key("places", self._words, key) for lang, key in editions.items()},
-            document=fact_key("document", self._words, said),
-            completions=fact_key("completions", code_version(), said),
-            diagnosis=fact_key("diagnosis", self._logs, said, *(sample.content for sample in samples)),
-            meaning=self._meaning_key(editions, embeds=embeds),
+            places={lang: fact_key("places", self._words_key, key) for lang, key in editions.items()},
+            document=fact_key("document", self._words_key, inputs),
+            completions=fact_key("completions", code_version(), inputs),
+            diagnosis=fact_key("diagnosis", self._logs_key, inputs, *(log.content for log in logs)),
+            meaning=self._meaning_key(editions, embed=embed),
         )
 
-    def _meaning_key(self, editions: Mapping[Language, bytes], *, embeds: bool) -> bytes:
+    def _meaning_key(self, editions: Mapping[Language, bytes], *, embed: bool) -> bytes:
         if self._embedder is None:
             return b""
         key = fact_key("meaning", code_version(), self._embedder.name, to_json(list(editions.items())))
-        return key if embeds or self._facts.known([key]) else b""
+        return key if embed or self._facts.known([key]) else b""
 
     def ensure(self, rows: Mapping[str, EntryRow], state: ContentState) -> None:
-        """Compute the missing facts of `rows`. Raises NotEmbedded, once all other facts are stored."""
+        """Compute the missing facts of `rows`. Raises NotEmbedded after storing all other facts."""
         known = self._facts.known(key for row in rows.values() for key in row.keys)
-        lacking = {entry_id: row for entry_id, row in rows.items() if not known.issuperset(row.keys)}
-        orders = self._orders(lacking, known, state)
-        made = self.resources.helpers.map(orders, self._maker, WORTH_HELP, self.resources.pause)
-        self._facts.put_all(with_progress(made, len(lacking), "entries read and analyzed"))
+        incomplete = {entry_id: row for entry_id, row in rows.items() if not known.issuperset(row.keys)}
+        tasks = self._tasks(incomplete, known, state)
+        facts = self.resources.helpers.map(tasks, self._maker, WORTH_HELP, self.resources.pause)
+        self._facts.put_all(with_progress(facts, len(incomplete), "entries read and analyzed"))
         if self._embedder is not None:
-            unembedded = [row for row in lacking.values() if row.meaning and row.meaning not in known]
+            unembedded = [row for row in incomplete.values() if row.meaning and row.meaning not in known]
             self._embed(self._embedder, unembedded)
 
-    def _orders(
+    def _tasks(
         self, rows: Mapping[str, EntryRow], known: frozenset[bytes], state: ContentState
     ) -> Iterator[MissingFacts]:
         for entry_id, row in rows.items():
@@ -276,7 +275,7 @@ class EntryFacts:
                 )
 
     def _embed(self, embedder: Embedder, rows: Sequence[EntryRow]) -> None:
-        # Only in this process: the embedder may be a network service, and may fail.
+        # Only in this process: the embedder may be a network service that fails.
         try:
             for row in with_progress(rows, len(rows), "entries embedded"):
                 self.resources.pause()

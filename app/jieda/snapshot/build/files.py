@@ -1,7 +1,8 @@
-"""Reads the content files as they are now, opening only those that changed since the last time, and their histories.
+"""Reads the content files as they are now, opening only those that have changed since the last time, and their
+histories.
 
-An unchanged file is recognized by size, times and inode; everything else relies on its hash. A file modified within
-the last moments is read again next time: it could change once more without its times showing it.
+An unchanged file is recognized by size, times and inode; everything else relies on its hash. A file modified moments
+ago is read again next time, because another change might not show in its times.
 """
 
 import logging
@@ -28,7 +29,7 @@ from jieda.entry import Problem
 from jieda.errors import ContentError, GitError
 from jieda.helpers import Helpers
 from jieda.snapshot.snapshot import Analyzers
-from jieda.snapshot.store.facts import FactStore, FileRow, code_version, fact_key, packed
+from jieda.snapshot.store.facts import FactStore, FileRow, code_version, fact_key, pack
 from jieda.snapshot.store.generation import from_json, to_json
 
 log = logging.getLogger(__name__)
@@ -36,8 +37,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BuildResources:
-    """Open resources of a build: fact store, analyzers and helper processes. `pause` is called between pieces of work;
-    an exception that it raises ends the build. For one thread."""
+    """Open resources of a build: fact store, analyzers and helper processes. `pause` is called between pieces of work,
+    and ends the build by raising an exception. For one thread."""
 
     data: Path
     facts: FactStore
@@ -46,21 +47,21 @@ class BuildResources:
     pause: Callable[[], None]
 
 
-SETTLED = 2_000_000_000
-"""Nanoseconds after which a file's times are trusted: some file systems count in steps of one or two seconds."""
+SETTLED_AFTER = 2_000_000_000
+"""Nanoseconds after which a file's times are trusted: some file systems count in steps of a second or two."""
 BATCH = 500
 """Files read between two writes to the store."""
 
 
 class FileReader:
-    """Reads content directories incrementally. Not safe to share between threads."""
+    """Reads content directories incrementally. Not thread-safe."""
 
     def __init__(self, resources: BuildResources, directories: Sequence[Path]) -> None:
         self._resources = resources
         self._directories = tuple(directories)
         files = map(_from_row, resources.facts.files())
         self._known = {(file.found.root, file.where): file for file in files}
-        """Files as last read: an unchanged file stays the same object, which makes comparing readings fast."""
+        """Files as last read. An unchanged file stays the same object, so that readings are compared quickly."""
         self._new: list[KnownFile] = []
         self._problems: list[Problem] = []
 
@@ -71,10 +72,10 @@ class FileReader:
         directories = tuple(listing.read(self._read) for listing in listings)
         present = {(listing.root.as_posix(), file.where) for listing in listings for file in listing.files}
         self._flush(self._known.keys() - present)
-        passed_over = [problem for listing in listings for problem in listing.problems]
+        listing_problems = [problem for listing in listings for problem in listing.problems]
         return Reading(
             directories=directories,
-            problems=(*passed_over, *self._problems),
+            problems=(*listing_problems, *self._problems),
             folders=frozenset(folder for listing in listings for folder in listing.folders),
         )
 
@@ -91,22 +92,21 @@ class FileReader:
             self._problems.append(unreadable(file, error))
             return None
         content = content_hash(source.content)
-        fresh = KnownFile(
-            file, content, known.note if known and known.content == content else note_of(source)
-        )
-        if max(file.modified, file.changed) < now - SETTLED:
-            self._known[key] = fresh
-            self._new.append(fresh)
+        note = known.note if known and known.content == content else note_of(source)
+        result = KnownFile(file, content, note)
+        if max(file.modified, file.changed) < now - SETTLED_AFTER:
+            self._known[key] = result
+            self._new.append(result)
             if len(self._new) >= BATCH:
                 self._flush(())
-        return fresh
+        return result
 
-    def _flush(self, gone: Iterable[tuple[str, str]]) -> None:
-        gone = list(gone)
-        for key in gone:
+    def _flush(self, removed: Iterable[tuple[str, str]]) -> None:
+        removed = list(removed)
+        for key in removed:
             del self._known[key]
-        if self._new or gone:
-            self._resources.facts.put_files(map(_to_row, self._new), gone)
+        if self._new or removed:
+            self._resources.facts.put_files(map(_to_row, self._new), removed)
         self._new = []
 
 
@@ -117,19 +117,19 @@ def _from_row(row: FileRow) -> KnownFile:
 
 def _to_row(file: KnownFile) -> FileRow:
     root, where, _, size, modified, changed, inode = file.found
-    # SQLite has no larger numbers.
+    # SQLite has no larger integers.
     return root, where, size, modified, changed, inode & (2**63 - 1), file.content, file.note
 
 
 class ContentMoved(ContentError):
-    """A file changed since it was listed, or is gone: all files must be read again."""
+    """A file has changed or disappeared since it was listed: all files must be read again."""
 
 
 def read_unchanged(file: FoundFile, content: str) -> SourceFile:
-    """Read a file. Raises ContentMoved if that fails, or its hash is not `content` any more."""
+    """Read a file. Raises ContentMoved if that fails or its hash is no longer `content`."""
     try:
         source = read_file(file)
-    except OSError as error:  # not of the data directory, which every other OSError of a build is about
+    except OSError as error:  # every other OSError of a build is about the data directory
         raise ContentMoved(Path(file.path), 1, error.strerror or "cannot be read") from error
     if content_hash(source.content) != content:
         raise ContentMoved(Path(file.path), 1, "changes while it is read")
@@ -137,7 +137,7 @@ def read_unchanged(file: FoundFile, content: str) -> SourceFile:
 
 
 def read_again(path: Path, where: str, content: str) -> SourceFile:
-    """Read a file with the hash `content`, `where` below its root. Raises ContentMoved."""
+    """Read the file with the hash `content`; `where` is its path below its root. Raises ContentMoved."""
     root = str(path)[: -len(where) - 1]
     return read_unchanged(FoundFile(root, where, str(path)), content)
 
@@ -148,12 +148,12 @@ def sample_text(sample: SampleFile) -> str:
 
 
 class HistoryFacts:
-    """The histories of content directories, read again only if another commit is checked out than last time, also by
-    another process: `git log` takes half as long as checking unchanged content."""
+    """The histories of content directories, read again only if another commit is checked out than when any process last
+    read them: `git log` takes half as long as checking unchanged content."""
 
     def __init__(self, facts: FactStore, content: Sequence[Path]) -> None:
         self._facts, self._content = facts, content
-        self._keys = lru_cache(len(content))(self._known_or_read)
+        self._keys = lru_cache(len(content))(self._load)
 
     def of_content(self) -> dict[Path, bytes]:
         """Return the fact keys of the histories of all files. Raises FactsUnreadable."""
@@ -163,24 +163,24 @@ class HistoryFacts:
                 keys |= self._keys(directory, commit)
         return keys
 
-    def _known_or_read(self, directory: Path, commit: str) -> dict[Path, bytes]:
+    def _load(self, directory: Path, commit: str) -> dict[Path, bytes]:
         name, version = f"history {directory}", f"{code_version()} {commit}"
         note = self._facts.note(name, version)
         keys = from_json(note, dict[str, bytes]) if note else {}
-        wanted = frozenset(keys.values())
-        # Facts that no entry needed may have been deleted. Without any, the clone may have been shallow.
-        if not keys or self._facts.known(wanted) != wanted:
+        needed = frozenset(keys.values())
+        # Facts that no entry needed may have been deleted. If there are none, the clone may have been shallow.
+        if not keys or self._facts.known(needed) != needed:
             keys = self._read(directory, commit)
             self._facts.put_note(name, version, to_json(keys))
         return {Path(path): key for path, key in keys.items()}
 
     def _read(self, directory: Path, commit: str) -> dict[str, bytes]:
         try:
-            found = histories(directory, commit)
+            changes_by_path = histories(directory, commit)
         except GitError as error:
             log.warning("cannot read the git history of %s: %s", directory, error)
             return {}
-        values = {str(path): to_json(changes) for path, changes in found.items()}
+        values = {str(path): to_json(changes) for path, changes in changes_by_path.items()}
         keys = {path: fact_key("history", code_version(), value) for path, value in values.items()}
-        self._facts.put_all([{keys[path]: packed(value) for path, value in values.items()}])
+        self._facts.put_all([{keys[path]: pack(value) for path, value in values.items()}])
         return keys

@@ -1,4 +1,4 @@
-"""The last part of a build: writes a generation to disk and removes facts that are no longer needed."""
+"""The last part of a build: writes a generation to disk and deletes facts that are no longer needed."""
 
 import hashlib
 import logging
@@ -42,7 +42,7 @@ from jieda.taxonomy import facet_values
 log = logging.getLogger(__name__)
 
 SPARE_FACTS = 1000
-"""Unneeded facts are deleted once they outnumber the needed ones by this many."""
+"""Unneeded facts are deleted once there are this many more of them than of needed ones."""
 NAME_DIGITS = 16
 
 Rows = Mapping[str, EntryRow]
@@ -50,7 +50,7 @@ Rows = Mapping[str, EntryRow]
 
 @dataclass(frozen=True)
 class GenerationPlan:
-    """The content of a generation to be written. `rows` by id, sorted."""
+    """The content of a generation to write. `rows`: by id, sorted."""
 
     header: Header
     rows: Rows
@@ -58,20 +58,20 @@ class GenerationPlan:
     @cached_property
     def name(self) -> str:
         """The generation's name: a digest of its content and of the code that made it."""
-        total = hashlib.sha256(to_json(self.header))
+        digest = hashlib.sha256(to_json(self.header))
         for entry_id, row in self.rows.items():
-            total.update(entry_id.encode() + row.digest)
-        return total.hexdigest()[:NAME_DIGITS]
+            digest.update(entry_id.encode() + row.digest)
+        return digest.hexdigest()[:NAME_DIGITS]
 
 
-def copy_images(data: Path, images: Mapping[str, KnownFile], *, verified: bool) -> None:
-    """Copy every image to a file named by the hash of its content. `verified`: existing copies are checked."""
+def copy_images(data: Path, images: Mapping[str, KnownFile], *, verify: bool) -> None:
+    """Copy each image to a file named after the hash of its content. `verify`: check existing copies."""
     folder = data / IMAGES
     folder.mkdir(exist_ok=True)
     for where, image in images.items():
         target = folder / image_name(where, image.content)
         make_room(target)
-        if not target.is_file() or (verified and not _is_copy(target, image)):
+        if not target.is_file() or (verify and not _is_copy(target, image)):
             write_aside(target, read_again(image.path, where, image.content).content)
 
 
@@ -88,19 +88,19 @@ def image_name(where: str, content: str) -> str:
 
 
 class Publication:
-    """A generation to be written, reusing unchanged parts of the `previous` one."""
+    """Writes a generation, reusing unchanged parts of the `previous` one."""
 
     def __init__(self, resources: BuildResources, plan: GenerationPlan, previous: Generation | None) -> None:
-        # Other code may have written rows in another form; every fact about them is another, too.
+        # Other code may have written rows in another form, and all keys of its facts differ.
         previous = previous if previous and previous.header.code == plan.header.code else None
         self._resources, self._plan, self._previous = resources, plan, previous
-        before = previous.digests() if previous else {}
-        self._fresh = frozenset(each for each, row in plan.rows.items() if before.get(each) != row.digest)
-        """Ids of entries that are new or changed."""
-        self._removed = frozenset(before.keys() - plan.rows.keys())
-        affected = (self._fresh & before.keys()) | self._removed
-        self._old = {each: previous.row(each) for each in affected} if previous else {}
-        """The old rows of entries that are changed or removed."""
+        old = previous.digests() if previous else {}
+        self._changed = frozenset(key for key, row in plan.rows.items() if old.get(key) != row.digest)
+        """Ids of new and changed entries."""
+        self._removed = frozenset(old.keys() - plan.rows.keys())
+        affected = (self._changed & old.keys()) | self._removed
+        self._old_rows = {entry_id: previous.row(entry_id) for entry_id in affected} if previous else {}
+        """The old rows of changed and removed entries."""
 
     def write(self) -> None:
         """Write the generation, and load its documents into the cluster if there is one. Raises OSError,
@@ -111,12 +111,13 @@ class Publication:
             self._write_tables(folder, self._write_completions(folder / INDEX))
 
     def _write_index(self, target: Path) -> None:
-        rows, previous, old = self._plan.rows, self._previous, self._old
+        rows, previous, old = self._plan.rows, self._previous, self._old_rows
         # An index of another engine cannot be updated.
         before = previous.index if previous and previous.header.engine == self._plan.header.engine else None
         changed: Collection[str] = rows.keys()
         if before:
-            changed = {e for e in self._fresh if e not in old or old[e].indexed != rows[e].indexed}
+            same = {key for key in old if key in rows and old[key].indexed == rows[key].indexed}
+            changed = self._changed - same
         documents = OnDemand(rows, partial(_read_document, self._resources, rows))
         resources = self._resources
         engine, embedder = resources.analyzers.engine, resources.analyzers.embedder
@@ -129,75 +130,77 @@ class Publication:
             engine.update(resources.data, target, before, wanted, resources.pause)
 
     def _write_tables(self, folder: Path, completions: str) -> None:
-        """Write a changed copy of the previous tables, or new ones without any or under another taxonomy."""
+        """Write an updated copy of the previous tables, or new ones if there are none or the taxonomy has changed."""
         previous, rows, header = self._previous, self._plan.rows, self._plan.header
         header = replace(header, completions=completions)
         if previous and previous.header.vocabulary.taxonomy == header.vocabulary.taxonomy:
-            put = {each: rows[each] for each in sorted(self._fresh)}
-            write_tables(folder, previous, put, self._old.values(), header)
+            changed = {entry_id: rows[entry_id] for entry_id in sorted(self._changed)}
+            write_tables(folder, previous, changed, self._old_rows.values(), header)
         else:
             write_tables(folder, None, rows, (), header)
 
     def _write_completions(self, target: Path) -> str:
-        """Write the completions, or link the previous ones if they are the same. Return the file's name."""
+        """Write the completions, or link the previous ones if they are the same. Return the name of the file."""
         previous, rows = self._previous, self._plan.rows.values()
-        if previous and self._completes_alike(previous.header):
+        if previous and self._has_same_completions(previous.header):
             try:
                 link_arrays(previous.index, previous.header.completions, target)
             except OSError:
                 log.warning("the completions of generation %s are lost: rebuilding them", previous.name)
             else:
                 return previous.header.completions
-        kept = sorted(self._resources.facts.get_all(row.completions for row in rows))
-        found = [each for _, value in kept for each in from_json(value, tuple[CompletionCandidate, ...])]
+        candidates: list[CompletionCandidate] = []
+        for _, value in sorted(self._resources.facts.get_all(row.completions for row in rows)):
+            candidates += from_json(value, tuple[CompletionCandidate, ...])
         vocabulary = self._plan.header.vocabulary
-        found += tag_candidates((row.summary for row in rows), vocabulary.taxonomy)
-        found += glossary_candidates(vocabulary.glossary)
-        fold = self._resources.analyzers.of(vocabulary.dictionary).fold
-        return write_arrays(target, completion_arrays(tuple(dict.fromkeys(found)), fold))
+        candidates += tag_candidates((row.summary for row in rows), vocabulary.taxonomy)
+        candidates += glossary_candidates(vocabulary.glossary)
+        fold = self._resources.analyzers.analyzer(vocabulary.dictionary).fold
+        return write_arrays(target, completion_arrays(tuple(dict.fromkeys(candidates)), fold))
 
-    def _completes_alike(self, before: Header) -> bool:
-        """Whether entries, tags in use and glossary still offer the same completions."""
-        old, now = before.vocabulary, self._plan.header.vocabulary
-        if self._removed or not self._fresh <= self._old.keys():
+    def _has_same_completions(self, old_header: Header) -> bool:
+        """Whether entries, tags in use and glossary still yield the same completions."""
+        old, new = old_header.vocabulary, self._plan.header.vocabulary
+        if self._removed or not self._changed <= self._old_rows.keys():
             return False
-        return (old.glossary, old.taxonomy) == (now.glossary, now.taxonomy) and all(
-            self._offered(self._old[each]) == self._offered(self._plan.rows[each]) for each in self._fresh
+        return (old.glossary, old.taxonomy) == (new.glossary, new.taxonomy) and all(
+            self._sources(self._old_rows[key]) == self._sources(self._plan.rows[key]) for key in self._changed
         )
 
-    def _offered(self, row: EntryRow) -> tuple[object, ...]:
+    def _sources(self, row: EntryRow) -> tuple[object, ...]:
+        """Return what the completions of an entry are made from."""
         return facet_values(row.summary), self._resources.facts.get(row.completions)
 
 
 def index_digest(engine: str, rows: Rows) -> str:
-    """Return the name of an external index: a digest of its documents and their code, the same on every host."""
-    total = hashlib.sha256(f"{code_version()} {engine}".encode())
+    """Return the name of an external index: a digest of its documents and the code, the same on every host."""
+    digest = hashlib.sha256(f"{code_version()} {engine}".encode())
     for entry_id, row in sorted(rows.items()):
-        total.update(f"\n{entry_id} {row.document.hex()}".encode())
-    return total.hexdigest()[:NAME_DIGITS]
+        digest.update(f"\n{entry_id} {row.document.hex()}".encode())
+    return digest.hexdigest()[:NAME_DIGITS]
 
 
 def forget_old_facts(resources: BuildResources, plan: GenerationPlan, reading: Reading) -> None:
-    """Delete facts that neither the content nor a generation on disk needs, once there are many of them."""
+    """Delete facts that neither the content nor a generation on disk needs, once there are many."""
     facts = resources.facts
     files = [file for directory in reading.directories for file in directory.editions]
     words = plan.header.background_words
     if len(facts) <= 2 * (len(files) + 6 * len(plan.rows) + len(words)) + SPARE_FACTS:
         return
-    kept = {key for row in plan.rows.values() for key in row.keys}
-    kept.update(words, (file_key(file.where, file.content) for file in files))
+    needed = {key for row in plan.rows.values() for key in row.keys}
+    needed.update(words, (file_key(file.where, file.content) for file in files))
     for name in generation_names(resources.data):
         if other := read_generation(resources.data, name):
-            kept.update(other.header.background_words, (key for row in other.rows() for key in row.keys))
-    log.info("deleted %d facts that are no longer needed", facts.keep_only(frozenset(kept)))
+            needed.update(other.header.background_words, (key for row in other.rows() for key in row.keys))
+    log.info("deleted %d facts that are no longer needed", facts.keep_only(frozenset(needed)))
 
 
 def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = None) -> Document:
     """Decode a document fact and add the entry's diagnosis terms and vectors. Raises RecordUnreadable."""
-    made = from_json(document, Document)
+    decoded = from_json(document, Document)
     if meaning is not None:
-        made = replace(made, meaning=from_json(meaning, EntryVectors))
-    return replace(made, diagnosis_terms=from_json(diagnosis, dict[str, int]))
+        decoded = replace(decoded, meaning=from_json(meaning, EntryVectors))
+    return replace(decoded, diagnosis_terms=from_json(diagnosis, dict[str, int]))
 
 
 def _read_document(resources: BuildResources, rows: Rows, entry_id: str) -> Document:

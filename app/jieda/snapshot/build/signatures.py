@@ -1,4 +1,4 @@
-"""Which logs of a corpus match which signatures: for the checks, and to weigh each signature as evidence."""
+"""Which logs of a corpus match which signatures, for the checks and for the weight of each signature as evidence."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,19 +23,19 @@ from jieda.snapshot.store.facts import code_version, fact_key
 from jieda.snapshot.store.generation import from_json, to_json
 
 WORTH_HELP = 400
-"""Logs that one process searches in the time that helpers take to start."""
+"""Logs that one process searches while helpers start."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMatches:
-    """The matches of all `tried` signatures, by the hash of a log's content."""
+    """Matches of all `tried` signatures, by the hash of a log's content."""
 
     tried: frozenset[Signature]
     found: Mapping[str, FoundSignatures]
 
 
 class LogSearch:
-    """Finds signatures in logs, also in another process, which then makes its own finder."""
+    """Finds signatures in logs, also in another process, where it creates its own finder."""
 
     def __init__(self, signatures: frozenset[Signature], failures: Failures) -> None:
         self._signatures, self._failures = signatures, failures
@@ -44,7 +44,7 @@ class LogSearch:
         return LogSearch, (self._signatures, self._failures)
 
     def __call__(self, log: SampleFile) -> tuple[str, FoundSignatures]:
-        """Return the hash of a log's content, and its signatures. Raises ContentMoved."""
+        """Return the hash of a log's content and the signatures found in it. Raises ContentMoved."""
         return log.content, self._find(sample_text(log))
 
     @cached_property
@@ -53,48 +53,48 @@ class LogSearch:
 
 
 class LogSignatures:
-    """Matches signatures against logs; known logs only against new signatures. Not safe to share between threads."""
+    """Matches signatures against logs, but known logs only against new signatures. Not thread-safe."""
 
     def __init__(self, resources: BuildResources) -> None:
         self._resources = resources
         self._inputs: tuple[object, ...] = ()
-        self._found: tuple[Matches, tuple[SignatureCount, ...]] = ({}, ())
+        self._result: tuple[Matches, tuple[SignatureCount, ...]] = ({}, ())
 
     def of(
         self, state: ContentState, holders: SignatureHolders
     ) -> tuple[Matches, tuple[SignatureCount, ...]]:
-        """Return the signatures of `holders` in each log, and how many logs have each signature of an entry. Raises
-        ContentMoved."""
+        """Return the signatures of `holders` in each log, and the number of logs with each signature of an entry.
+        Raises ContentMoved."""
         corpus, failures = state.corpus, state.vocabulary.logs.failures
         served = {entry_id: entry.summary.signatures for entry_id, entry in state.entries.items()}
-        wanted = frozenset(holders.files).union(*served.values())
-        inputs = wanted, served, failures, corpus.samples, corpus.background
+        signatures = frozenset(holders.files).union(*served.values())
+        inputs = signatures, served, failures, corpus.samples, corpus.background
         if inputs != self._inputs:
-            found = self._match(corpus, wanted, failures)
+            found = self._match(corpus, signatures, failures)
             matches = {content: signatures_of(events) for content, events in found.items()}
-            self._inputs, self._found = inputs, (matches, _count(corpus, served, found))
-        return self._found
+            self._inputs, self._result = inputs, (matches, _count(corpus, served, found))
+        return self._result
 
     def _match(
-        self, corpus: Corpus, wanted: frozenset[Signature], failures: Failures
+        self, corpus: Corpus, signatures: frozenset[Signature], failures: Failures
     ) -> Mapping[str, FoundSignatures]:
         version = fact_key("matches", code_version(), to_json(failures)).hex()
         note = self._resources.facts.note("matches", version)
         known = from_json(note, KnownMatches) if note else KnownMatches(frozenset(), {})
         logs = {log.content: log for log in chain(*corpus.samples.values(), corpus.background)}
-        if wanted == known.tried and logs.keys() == known.found.keys():
+        if signatures == known.tried and logs.keys() == known.found.keys():
             return known.found
         found: dict[str, FoundSignatures] = {}
         unseen = [log for content, log in logs.items() if content not in known.found]
         seen = [log for content, log in logs.items() if content in known.found]
-        for signatures, some in (wanted, unseen), (wanted - known.tried, seen):
-            if signatures:
-                search = LogSearch(signatures, failures)
-                found |= self._resources.helpers.map(some, search, WORTH_HELP, self._resources.pause)
+        for untried, group in (signatures, unseen), (signatures - known.tried, seen):
+            if untried:
+                search = LogSearch(untried, failures)
+                found |= self._resources.helpers.map(group, search, WORTH_HELP, self._resources.pause)
         for content in logs:
-            kept = (match for match in known.found.get(content, ()) if match[0] in wanted)
-            found[content] = found.get(content, frozenset()).union(kept)
-        self._resources.facts.put_note("matches", version, to_json(KnownMatches(wanted, found)))
+            valid = (match for match in known.found.get(content, ()) if match[0] in signatures)
+            found[content] = found.get(content, frozenset()).union(valid)
+        self._resources.facts.put_note("matches", version, to_json(KnownMatches(signatures, found)))
         return found
 
 

@@ -1,7 +1,7 @@
-"""The fact store: results computed from content, kept in SQLite under the hash of their inputs.
+"""The fact store: results computed from content, stored in SQLite under the hash of their inputs.
 
-A fact never changes: another input has another key. So readers of an old generation and the builder of the next
-one share the store, and a build that dies halfway leaves only facts that the next one can use.
+A fact never changes, since other inputs have another key. So readers of an old generation and the builder of the next
+one share the store, and whatever an aborted build leaves there is of use to the next.
 """
 
 import hashlib
@@ -21,19 +21,19 @@ from jieda.disk import database_failure, identity, make_room
 from jieda.places import PACKAGE
 
 VERSION = "1"
-"""Part of the file's name: raise it when the tables change."""
+"""Part of the file name: to be increased when the tables change."""
 FILE_NAME = f"facts-{VERSION}.sqlite"
 
-SECONDS_TO_WAIT = 10.0
-"""Timeout for a lock that another writing process holds."""
-BATCH = 500
+LOCK_TIMEOUT = 10.0
+"""Seconds to wait for a lock that another writing process holds."""
+READ_BATCH = 500
 """Keys per statement."""
-WRITTEN_AT_ONCE = 100
-"""Facts per transaction."""
+WRITE_BATCH = 100
+"""Facts per transaction, at least, except in the last one."""
 KEY_SIZE = 16
 """Bytes of a key."""
-QUICKLY = 1
-"""zlib level: three quarters of what the best level saves, in a fifth of its time."""
+ZLIB_LEVEL = 1
+"""Saves three quarters of what the highest level does, in a fifth of its time."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, value BLOB NOT NULL);
@@ -48,7 +48,7 @@ FileRow = tuple[str, str, int, int, int, int, str, str]
 """A row of `files`, in the order of its columns."""
 
 
-PASSING = frozenset(
+TRANSIENT = frozenset(
     {
         sqlite3.SQLITE_PERM,
         sqlite3.SQLITE_BUSY,
@@ -64,40 +64,40 @@ PASSING = frozenset(
 
 
 class FactsUnreadable(Exception):
-    """The store cannot be opened, read or written; `str` says why, without a path. `passing`: the cause is not in the
-    store itself; the disk is full, for example."""
+    """The store cannot be opened, read or written; `str` says why, without a path. `transient`: the cause is not
+    the store itself but, for example, a full disk."""
 
-    def __init__(self, reason: str, *, passing: bool = False) -> None:
+    def __init__(self, reason: str, *, transient: bool = False) -> None:
         super().__init__(reason)
-        self.passing = passing
+        self.transient = transient
 
 
-def packed(value: bytes) -> bytes:
-    """Compress a fact as the store keeps it."""
-    return zlib.compress(value, QUICKLY)
+def pack(value: bytes) -> bytes:
+    """Compress a fact for the store."""
+    return zlib.compress(value, ZLIB_LEVEL)
 
 
 def fact_key(kind: str, *parts: str | bytes) -> bytes:
-    """Return the key of a fact of `kind` that depends on `parts` alone, the version of the code among them."""
-    total = hashlib.blake2b(kind.encode(), digest_size=KEY_SIZE)
+    """Return the key of a fact of `kind` that depends only on `parts`, which include the version of the code."""
+    digest = hashlib.blake2b(kind.encode(), digest_size=KEY_SIZE)
     for part in parts:
         encoded = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-        total.update(b"%d:" % len(encoded) + encoded)
-    return total.digest()
+        digest.update(b"%d:" % len(encoded) + encoded)
+    return digest.digest()
 
 
 class FactStore:
     """An open fact store. Safe to share between threads. Every method may raise FactsUnreadable."""
 
     def __init__(self, path: Path, *, writable: bool) -> None:
-        """Raises OSError if something else is in the place of a file and cannot be removed."""
+        """Raises OSError if something that cannot be removed is in the place of a file."""
         if writable:
             for file in path.parent.glob(f"{path.name}*"):
                 make_room(file)
         self._path, self._lock = path, threading.Lock()
         with translate_errors(path.parent):
             self._connection = _connect(path, writable=writable)
-        # Snapshots share a store: it is closed with the last one that reads from it.
+        # Snapshots share a store, which is closed once none of them reads from it any more.
         self._close = weakref.finalize(self, self._connection.close)
         self._identity = identity(path)
 
@@ -113,25 +113,25 @@ class FactStore:
         with translate_errors(self._path.parent):
             return zlib.decompress(rows[0][0]) if rows else None
 
-    def _select(self, query: str, given: Sequence[object] = ()) -> list[Any]:
+    def _select(self, query: str, parameters: Sequence[object] = ()) -> list[Any]:
         with self._lock, translate_errors(self._path.parent):
-            return self._connection.execute(query, given).fetchall()
+            return self._connection.execute(query, parameters).fetchall()
 
     def get_all(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Yield key and value of the known facts among `keys`, in no particular order."""
-        for rows in self._among(keys, "SELECT key, value FROM facts WHERE key IN"):
+        """Yield the key and value of each known fact among `keys`, in no particular order."""
+        for rows in self._select_in(keys, "SELECT key, value FROM facts WHERE key IN"):
             # Outside the lock: readers of single entries may be waiting for it.
             with translate_errors(self._path.parent):
-                found = [(key, zlib.decompress(value)) for key, value in rows]
-            yield from found
+                facts = [(key, zlib.decompress(value)) for key, value in rows]
+            yield from facts
 
     def known(self, keys: Iterable[bytes]) -> frozenset[bytes]:
-        found = self._among(keys, "SELECT key FROM facts WHERE key IN")
-        return frozenset(key for rows in found for (key,) in rows)
+        batches = self._select_in(keys, "SELECT key FROM facts WHERE key IN")
+        return frozenset(key for rows in batches for (key,) in rows)
 
-    def _among(self, keys: Iterable[bytes], query: str) -> Iterator[list[Any]]:
-        wanted = iter(keys)
-        while batch := tuple(islice(wanted, BATCH)):
+    def _select_in(self, keys: Iterable[bytes], query: str) -> Iterator[list[Any]]:
+        remaining = iter(keys)
+        while batch := tuple(islice(remaining, READ_BATCH)):
             yield self._select(f"{query} ({','.join('?' * len(batch))})", batch)
 
     def __len__(self) -> int:
@@ -139,18 +139,18 @@ class FactStore:
         return count
 
     def put(self, key: bytes, value: bytes) -> None:
-        """Store a fact; one that is known already stays as it is."""
-        self.put_all([{key: packed(value)}])
+        """Store a fact; a known one stays as it is."""
+        self.put_all([{key: pack(value)}])
 
-    def put_all(self, made: Iterable[Mapping[bytes, bytes]]) -> None:
-        """Store `packed` facts as they come, many per transaction."""
-        waiting: dict[bytes, bytes] = {}
-        for facts in made:
-            waiting.update(facts)
-            if len(waiting) >= WRITTEN_AT_ONCE:
-                self._put(waiting)
-                waiting = {}
-        self._put(waiting)
+    def put_all(self, groups: Iterable[Mapping[bytes, bytes]]) -> None:
+        """Store packed facts as they come, many per transaction."""
+        buffer: dict[bytes, bytes] = {}
+        for facts in groups:
+            buffer.update(facts)
+            if len(buffer) >= WRITE_BATCH:
+                self._put(buffer)
+                buffer = {}
+        self._put(buffer)
 
     def _put(self, facts: Mapping[bytes, bytes]) -> None:
         if facts:
@@ -158,31 +158,31 @@ class FactStore:
                 self._connection.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?)", facts.items())
 
     def keep_only(self, keys: frozenset[bytes]) -> int:
-        """Delete all facts but these; return how many were deleted."""
-        gone = [row for row in self._select("SELECT key FROM facts") if row[0] not in keys]
-        if gone:
+        """Delete all other facts; return how many were deleted."""
+        unneeded = [row for row in self._select("SELECT key FROM facts") if row[0] not in keys]
+        if unneeded:
             with self._writing():
-                self._connection.executemany("DELETE FROM facts WHERE key = ?", gone)
-        return len(gone)
+                self._connection.executemany("DELETE FROM facts WHERE key = ?", unneeded)
+        return len(unneeded)
 
     def files(self) -> list[FileRow]:
         return self._select("SELECT * FROM files")
 
-    def put_files(self, rows: Iterable[FileRow], gone: Iterable[tuple[str, str]]) -> None:
-        """Record files that are new or changed, and delete those that are `gone`, by root and path."""
+    def put_files(self, rows: Iterable[FileRow], removed: Iterable[tuple[str, str]]) -> None:
+        """Record new and changed files, and forget `removed` ones, which are named by root and path."""
         with self._writing():
             self._connection.executemany("INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)", rows)
-            self._connection.executemany("DELETE FROM files WHERE root = ? AND path = ?", gone)
+            self._connection.executemany("DELETE FROM files WHERE root = ? AND path = ?", removed)
 
     def note(self, name: str, version: str) -> bytes | None:
-        """Return the value last noted under a name, unless another version noted it."""
-        found = self._value("SELECT value FROM notes WHERE name = ?", name) or b""
-        noted, _, value = found.partition(b"\n")
-        return value if noted == version.encode() else None
+        """Return the value stored under a name; None if there is none, or it is of another version."""
+        note = self._value("SELECT value FROM notes WHERE name = ?", name) or b""
+        note_version, _, value = note.partition(b"\n")
+        return value if note_version == version.encode() else None
 
     def put_note(self, name: str, version: str, value: bytes) -> None:
-        """Store a value under a name, replacing the previous one. `version`: that of the code and data that made it."""
-        row = (name, packed(b"%s\n%s" % (version.encode(), value)))
+        """Store a value under a name, replacing the previous one. `version`: of the code and data behind it."""
+        row = (name, pack(b"%s\n%s" % (version.encode(), value)))
         with self._writing():
             self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", row)
 
@@ -196,7 +196,7 @@ class FactStore:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-            except BaseException:  # a transaction ends, whatever the error
+            except BaseException:  # whatever the error, the transaction must end
                 self._connection.rollback()
                 raise
             self._connection.commit()
@@ -209,8 +209,8 @@ def translate_errors(folder: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, zlib.error) as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-        passing = code & 0xFF in PASSING and code != sqlite3.SQLITE_IOERR_SHORT_READ
-        raise FactsUnreadable(database_failure(error, folder), passing=passing) from error
+        transient = code & 0xFF in TRANSIENT and code != sqlite3.SQLITE_IOERR_SHORT_READ
+        raise FactsUnreadable(database_failure(error, folder), transient=transient) from error
 
 
 def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
@@ -219,7 +219,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     try:
         if writable:
             connection.execute("PRAGMA journal_mode = WAL")
-            # Facts can be recomputed from the content: a power cut may cost the last ones, never the file.
+            # Facts can be recomputed: a power cut may lose the last ones, but never damages the file.
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.executescript(_TABLES)
         else:
@@ -237,11 +237,11 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     return connection
 
 
-def _open(path: Path, how: str) -> sqlite3.Connection:
+def _open(path: Path, parameters: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?{how}",
+        f"{path.absolute().as_uri()}?{parameters}",
         uri=True,
-        timeout=SECONDS_TO_WAIT,
+        timeout=LOCK_TIMEOUT,
         isolation_level=None,
         check_same_thread=False,
     )
@@ -254,17 +254,17 @@ _PACKAGES = ("content", "analysis", "search", "log", "diagnosis", "snapshot", "c
 _LIBRARIES = (
     "jieba markdown-it-py msgspec numpy packaging pygments pyspellchecker pyyaml snowballstemmer".split()
 )
-"""Libraries whose releases may differ in what they make of the same text."""
+"""Libraries whose releases may process the same text differently."""
 
 
 @cache
 def code_version() -> str:
     """Return a digest of the sources and library releases that facts depend on.
 
-    Nobody has to remember to raise a number when the code changes; the first build after an upgrade recomputes
+    So nobody has to remember to increase a number when the code changes. The first build after an upgrade recomputes
     everything.
     """
-    # All modules beside these packages: which of them matter changes too easily.
+    # All top-level modules: which of them matter changes too easily.
     paths = sorted(PACKAGE.glob("*.py"))
     paths += sorted(
         path
@@ -272,8 +272,8 @@ def code_version() -> str:
         for path in (PACKAGE / name).rglob("*")
         if path.suffix in {".py", ".txt", ".toml", ".yaml"}
     )
-    total = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in paths:
-        total.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes() + b"\0")
-    total.update("".join(f"{name} {version(name)}\n" for name in _LIBRARIES).encode())
-    return total.hexdigest()[:16]
+        digest.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes() + b"\0")
+    digest.update("".join(f"{name} {version(name)}\n" for name in _LIBRARIES).encode())
+    return digest.hexdigest()[:16]

@@ -1,16 +1,16 @@
-"""Generations on disk, directories renamed into place once complete, and the pointer to the current one.
+"""Generations, directories that are renamed into place once complete, and the pointer to the current one.
 
 data/
   current                  the name of the generation to serve; replaced by rename
   generations/<name>/      <digest>.sqlite, index/; immutable once in place
-  images/<hash>.<type>     copies of the images, so that the bytes served are the bytes read
-  facts-1.sqlite           the fact store: generations are built from it, entries are read from it
+  images/<hash>.<type>     copies of images: what is served is what was read
+  facts-1.sqlite           the fact store, from which generations are built and entries are read
 
-The SQLite file of a generation is named by its digest, which is checked when it is opened. Its tables:
+The SQLite file of a generation is named after its digest, which is checked when it is opened. Its tables:
 
-    entries       the row of each entry as JSON, its digest, and the keys of its texts
+    entries       the row of each entry as JSON, its digest, and the keys of the texts of its editions
     orders, tags  the tables of `content.catalog`
-    header        everything else as one record, read when the file is opened
+    header        everything else as a record that is read when the file is opened
 """
 
 import contextlib
@@ -49,7 +49,7 @@ DIGEST_SIZE = 16
 
 
 class GenerationUnreadable(Exception):
-    """A generation is missing, damaged or made by other code; `str` says why."""
+    """A generation is missing, damaged or made by other code, as `str` says."""
 
 
 class RecordUnreadable(GenerationUnreadable):
@@ -58,9 +58,9 @@ class RecordUnreadable(GenerationUnreadable):
 
 @dataclass(frozen=True)
 class EntryRow:
-    """An entry in a generation. `editions`, `places` (of terms in editions), `document`, `completions`, `diagnosis`,
-    `meaning` and `history` are keys of facts; `meaning` is empty without an embedder, `history` has only editions with
-    changes recorded in git."""
+    """An entry in a generation, with the keys of its facts: `editions`, `places` (of terms in editions), `document`,
+    `completions`, `diagnosis`, `meaning` (empty without an embedder) and `history` (only of editions with changes
+    recorded in git)."""
 
     summary: Summary
     editions: Mapping[Language, bytes]
@@ -82,7 +82,7 @@ class EntryRow:
 
     @property
     def indexed(self) -> tuple[bytes, bytes, bytes]:
-        """Keys of the facts that the index is written from."""
+        """Keys of the facts that the index is made from."""
         return self.document, self.diagnosis, self.meaning
 
     @cached_property
@@ -92,15 +92,15 @@ class EntryRow:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The part of a generation that is read when it is opened: everything but its entries.
+    """All of a generation but its entries, read when it is opened.
 
     `code`: version of the code that made it. `engine`: name of the external engine, empty for the in-process index.
-    `members`: the words of the glossary as analyzed.
-    `background_words`: keys of the facts about the words of logs that no entry explains; those logs are the `samples`
-    without an entry. `counts`: number of logs per signature. `signatures`: by id, of entries that have any. `anywhere`:
-    ids of entries that apply to any framework. `problems`: sorted by path and line. `old_ids`: old id to current id.
-    `images`: served name to the name of a file in the images folder. `drafts`: files that are hidden from readers.
-    `completions`: name of an array file in its index.
+    `members`: the analyzed words of the glossary.
+    `background_words`: keys of the facts about the words of background logs, which no entry explains: the `samples`
+    without an entry. `counts`: number of logs per signature. `signatures`: by id of the entry, if it has any.
+    `anywhere`: ids of entries that apply to any framework. `problems`: sorted by path and line. `old_ids`: old id to
+    current id. `images`: served name to file name in the images folder. `drafts`: files that are hidden from readers.
+    `completions`: name of an array file in the index.
     """
 
     code: str
@@ -121,39 +121,39 @@ class Header:
 
 def to_json(value: object) -> bytes:
     """Encode a record as JSON. Paths become strings, bytes base64."""
-    return msgspec.json.encode(value, enc_hook=_plain)
+    return msgspec.json.encode(value, enc_hook=_encode)
 
 
 def from_json(data: bytes, kind: type[Value]) -> Value:
     """Decode a record of type `kind`. Raises RecordUnreadable for anything else."""
     try:
-        return msgspec.json.decode(data, type=kind, dec_hook=_rich)
+        return msgspec.json.decode(data, type=kind, dec_hook=_decode)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise RecordUnreadable(str(error)) from error
 
 
 def read_record(path: Path, kind: type[Value]) -> Value | None:
-    """Return the record at a path; None if there is none that can be read."""
+    """Return the record in a file; None if it is missing or unreadable."""
     try:
         return from_json(read_plain(path), kind)
     except (OSError, RecordUnreadable):
         return None
 
 
-def _plain(value: object) -> object:
+def _encode(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"a record cannot contain a {type(value).__name__}")
 
 
-def _rich(kind: type, value: object) -> object:
+def _decode(kind: type, value: object) -> object:
     if kind is Path and isinstance(value, str):
         return Path(value)
     raise TypeError(f"a record cannot contain a {kind.__name__}")
 
 
 def read_entry(fact: Callable[[bytes], bytes | None], row: EntryRow) -> Entry:
-    """Return a whole entry, read from its facts, with the paths and dates of its files, which these lack. Raises
+    """Read a whole entry from its facts, and the paths and dates of its files, which facts lack, from its row. Raises
     RecordUnreadable, also if a text is missing."""
     editions: dict[Language, Edition] = {}
     for lang, key in row.editions.items():
@@ -171,14 +171,14 @@ INDEX = "index"
 IMAGES = "images"
 NAME = re.compile(r"[0-9a-f]{16}")
 """Name of a generation."""
-GRACE = 60.0
-"""Seconds that a generation is kept once it is no longer current: workers may still serve it."""
+GRACE_PERIOD = 60.0
+"""Seconds for which a generation is kept once it is no longer current: workers may still serve it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """The generation to serve. `number` grows each time the pointer moves, also when it moves back to an earlier
-    generation; 0 if there is no pointer. `content`: the directories that the generation was built from."""
+    """The generation to serve. `number` increases each time the pointer moves, even back to an earlier generation;
+    0 if there is no pointer. `content`: the directories that the generation was built from."""
 
     generation: str = ""
     number: int = 0
@@ -190,41 +190,41 @@ CREATE TABLE entries (id TEXT PRIMARY KEY, digest BLOB NOT NULL, texts BLOB NOT 
 CREATE TABLE header (value BLOB);
 """
 SUFFIX = ".sqlite"
-KEPT_ROWS = 4096
-"""Rows in the cache; each takes some 3 KB."""
-MAPPED = 1 << 40
-"""Maximum of bytes of the file mapped into memory, which workers share."""
+CACHED_ROWS = 4096
+"""A row takes some 3 KB."""
+MAX_MAPPED = 1 << 40
+"""Maximum number of bytes of the file that are mapped into memory, which workers share."""
 
 
 class Generation:
-    """A generation whose file has been verified; its index, a directory, is checked when that is opened.
+    """A generation whose file has been verified. Its index, a directory, is checked when that is opened.
 
     Safe to share between threads. Every query may raise GenerationUnreadable.
     """
 
     def __init__(self, data: Path, name: str) -> None:
-        """Raises GenerationUnreadable if the file is missing or was changed after it was written."""
+        """Raises GenerationUnreadable if the file is missing or has changed since it was written."""
         folder = generation_folder(data, name)
         self.name, self.index = name, folder / INDEX
-        self.path = _checked(folder)
+        self.path = _verified_file(folder)
         self._connection = sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
         weakref.finalize(self, self._connection.close)
         self._lock = threading.Lock()
-        self.row = lru_cache(KEPT_ROWS)(self._read_row)
+        self.row = lru_cache(CACHED_ROWS)(self._read_row)
         """Returns the row of an entry. Raises KeyError for an unknown id."""
-        self.ask(f"PRAGMA mmap_size = {MAPPED}")
+        self.ask(f"PRAGMA mmap_size = {MAX_MAPPED}")
         self.ask("PRAGMA trusted_schema = OFF")
         try:
             self.header = from_json(self.ask("SELECT value FROM header")[0][0], Header)
         except IndexError as error:
             raise GenerationUnreadable(str(error)) from error
 
-    def ask(self, query: str, given: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def ask(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
             with self._lock:
-                return self._connection.execute(query, given).fetchall()
+                return self._connection.execute(query, parameters).fetchall()
         except sqlite3.Error as error:
             raise GenerationUnreadable(str(error)) from error
 
@@ -237,14 +237,14 @@ class Generation:
 
     def texts(self) -> set[bytes]:
         """Return the fact keys of the texts of all editions."""
-        found = (keys for (keys,) in self.ask("SELECT texts FROM entries"))
-        return {keys[at : at + KEY_SIZE] for keys in found for at in range(0, len(keys), KEY_SIZE)}
+        rows = self.ask("SELECT texts FROM entries")
+        return {keys[at : at + KEY_SIZE] for (keys,) in rows for at in range(0, len(keys), KEY_SIZE)}
 
     def _read_row(self, entry_id: str) -> EntryRow:
-        found = self.ask("SELECT row FROM entries WHERE id = ?", (entry_id,))
-        if not found:
+        rows = self.ask("SELECT row FROM entries WHERE id = ?", (entry_id,))
+        if not rows:
             raise KeyError(entry_id)
-        return from_json(found[0][0], EntryRow)
+        return from_json(rows[0][0], EntryRow)
 
 
 def read_generation(data: Path, name: str) -> Generation | None:
@@ -257,29 +257,29 @@ def read_generation(data: Path, name: str) -> Generation | None:
 
 def write_tables(
     folder: Path,
-    before: Generation | None,
-    put: Mapping[str, EntryRow],
-    gone: Collection[EntryRow],
+    previous: Generation | None,
+    changed: Mapping[str, EntryRow],
+    removed: Collection[EntryRow],
     header: Header,
 ) -> None:
-    """Write the file of a generation into `folder`: a copy of the file of `before`, which was just opened, without the
-    rows `gone` and with the rows `put`, by id; a new file if there is none. Raises OSError, FactsUnreadable."""
+    """Write the file of a generation into `folder`: a copy of the `previous` one, without the `removed` rows and with
+    new or `changed` ones, by id; a new file if there is no previous one. Raises OSError, FactsUnreadable."""
     path, taxonomy = folder / f"new{SUFFIX}", header.vocabulary.taxonomy
-    if before:
-        shutil.copyfile(before.path, path)
+    if previous:
+        shutil.copyfile(previous.path, path)
     with translate_errors(path.parent), closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        # An unfinished file is thrown away: nothing ever needs to be rolled back.
+        # An unfinished file is thrown away, so nothing is ever rolled back.
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
-        if before is None:
+        if previous is None:
             connection.executescript(TABLES)
         connection.execute("BEGIN")
-        remove_entries(connection, (row.summary for row in gone), taxonomy)
-        connection.executemany("DELETE FROM entries WHERE id = ?", ((row.summary.id,) for row in gone))
-        put_entries(connection, (row.summary for row in put.values()), taxonomy)
+        remove_entries(connection, (row.summary for row in removed), taxonomy)
+        connection.executemany("DELETE FROM entries WHERE id = ?", ((row.summary.id,) for row in removed))
+        put_entries(connection, (row.summary for row in changed.values()), taxonomy)
         rows = (
             (entry_id, row.digest, b"".join(row.editions.values()), to_json(row))
-            for entry_id, row in put.items()
+            for entry_id, row in changed.items()
         )
         connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
         connection.execute("DELETE FROM header")
@@ -289,8 +289,8 @@ def write_tables(
     path.rename(path.with_stem(_digest(path)))
 
 
-def _checked(folder: Path) -> Path:
-    """Return the path of the file in a folder. Raises GenerationUnreadable if its digest does not match."""
+def _verified_file(folder: Path) -> Path:
+    """Return the path of a folder's file. Raises GenerationUnreadable if its digest does not match."""
     try:
         path = next(folder.glob(f"*{SUFFIX}"), folder / f"missing{SUFFIX}")
         if _digest(path) != path.stem:
@@ -302,8 +302,8 @@ def _checked(folder: Path) -> Path:
 
 def _digest(path: Path) -> str:
     with os.fdopen(open_plain(path), "rb") as file:
-        total = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=DIGEST_SIZE))
-    return total.hexdigest()
+        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=DIGEST_SIZE))
+    return digest.hexdigest()
 
 
 def generation_folder(data: Path, name: str) -> Path:
@@ -323,27 +323,27 @@ def current_name(data: Path) -> str:
 
 
 def point_to(data: Path, name: str, content: Iterable[Path]) -> None:
-    """Make a generation, built from these directories, the one to serve. The folder of the one that is left bears the
-    time of that, for `prune`. Raises OSError."""
-    left = read_pointer(data)
-    # The time, so that numbers also grow if the previous pointer is lost.
-    number = max(left.number + 1, time.time_ns())
-    if left.generation:
+    """Make a generation, built from the `content` directories, the one to serve. Sets the modification time of the
+    previous one's folder for `prune`. Raises OSError."""
+    previous = read_pointer(data)
+    # Based on the time, so that numbers increase even if the previous pointer is lost.
+    number = max(previous.number + 1, time.time_ns())
+    if previous.generation:
         with contextlib.suppress(OSError):
-            os.utime(generation_folder(data, left.generation))
+            os.utime(generation_folder(data, previous.generation))
     write_aside(data / CURRENT, to_json(Pointer(name, number, tuple(map(str, content)))))
     sync(data)
 
 
 @contextmanager
 def new_generation(data: Path, name: str) -> Iterator[Path]:
-    """Yield a temporary folder with an empty folder for the index, renamed into place once the block is done. Nothing
-    is left behind if the block fails. Raises OSError."""
+    """Yield a temporary folder with an empty folder for the index. It is renamed into place after the block, or removed
+    if the block fails. Raises OSError."""
     target = generation_folder(data, name)
     target.parent.mkdir(exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=BUILDING, dir=target.parent))
     try:
-        # Users who may write the data directory may remove it: another user of the group may build next.
+        # Whoever may write the data directory may remove it: another user of the group may build next.
         folder.chmod(stat.S_IMODE(data.stat().st_mode) & 0o770 | 0o700)
         index = folder / INDEX
         index.mkdir()
@@ -354,14 +354,14 @@ def new_generation(data: Path, name: str) -> Iterator[Path]:
             set_aside(target)
         folder.rename(target)
         sync(target.parent)
-    except BaseException:  # nothing partial stays, whatever the error
+    except BaseException:  # whatever the error, nothing partial may stay
         remove(folder)
         raise
 
 
 def clean(data: Path) -> None:
-    """Remove what dead builders left. Call it while holding the lock, with no links in place of the folders. Nothing
-    else is looked into: another builder may work in a data directory inside this one, and caches have no lock."""
+    """Remove what dead builders left behind. Call it with the lock held and no links in place of the folders. It looks
+    nowhere else: another builder may work in a data directory inside this one, and caches have no lock."""
     for folder in (data, data / GENERATIONS, data / IMAGES):
         for prefix in (BUILDING, DAMAGED):
             for path in folder.glob(f"{prefix}*"):
@@ -374,14 +374,14 @@ def prune(data: Path, served: Iterable[str]) -> None:
     for name in generation_names(data):
         folder = generation_folder(data, name)
         with contextlib.suppress(OSError):
-            if name not in kept and time.time() - folder.stat().st_mtime > GRACE:
+            if name not in kept and time.time() - folder.stat().st_mtime > GRACE_PERIOD:
                 remove(folder)
 
 
 def generation_names(data: Path) -> tuple[str, ...]:
     """Return the names of all generations on disk."""
     folder = data / GENERATIONS
-    # Only those of our own folder: whatever is listed here may be removed.
+    # Only in our own folder: whatever is listed here may be removed.
     if folder.is_symlink() or not folder.is_dir():
         return ()
     return tuple(path.name for path in folder.iterdir() if NAME.fullmatch(path.name))

@@ -1,12 +1,12 @@
-"""Communication between the processes that share a data directory, by small files and locks.
+"""Communication between the processes that share a data directory, through small files and locks.
 
-    leader          locked by the server that owns the directory; names that server
+    leader          locked by the server that owns the directory, and names it
     build.lock      held during a build
     builder.json    status of the builder
-    wanted          number of the last build request of a worker; `answer` has the result
+    wanted          number of the last build that a worker requested; `answer` has its result
     workers/        the generation that each worker serves
 
-Locks end with their process, however it ends.
+A lock is released when its process ends, however it ends.
 """
 
 import contextlib
@@ -26,10 +26,10 @@ from jieda.snapshot.store.generation import RecordUnreadable, from_json, read_re
 LEADER, LOCK = "leader", "build.lock"
 STATUS, WANTED, ANSWER = "builder.json", "wanted", "answer"
 WORKERS = "workers"
-ROOM = 512
-"""Minimum size of a file in bytes, so that on a full disk a longer text can overwrite a shorter one."""
-LOOK_AGAIN = 0.05
-"""Seconds between two checks of another process."""
+MIN_SIZE = 512
+"""Minimum size of a file in bytes: a longer text can overwrite a shorter one even on a full disk."""
+POLL_INTERVAL = 0.05
+"""Seconds between two checks for what another process does."""
 
 
 class BuildRefused(JiedaError):
@@ -39,25 +39,25 @@ class BuildRefused(JiedaError):
 # ---- locks
 
 
-def lead(data: Path, address: str) -> int:
+def become_leader(data: Path, address: str) -> int:
     """Make this process the owner of a data directory for its lifetime; return the descriptor of the lock.
 
     Raises JiedaError if another server owns it, OSError if the file cannot be locked.
     """
     data.mkdir(0o700, parents=True, exist_ok=True)
-    descriptor = _open_to_lock(data / LEADER)
+    descriptor = _open_lock_file(data / LEADER)
     if not _try_lock(descriptor):
-        owner = os.pread(descriptor, ROOM, 0).decode(errors="replace").strip()
+        owner = os.pread(descriptor, MIN_SIZE, 0).decode(errors="replace").strip()
         os.close(descriptor)
         raise JiedaError(
             f"{data}: another server uses this data directory ({owner or 'unknown'}). "
             "Stop that one, or give this one a directory of its own with --data or JIEDA_DATA."
         )
-    os.pwrite(descriptor, f"process {os.getpid()}, {address}".ljust(ROOM).encode(), 0)
+    os.pwrite(descriptor, f"process {os.getpid()}, {address}".ljust(MIN_SIZE).encode(), 0)
     return descriptor
 
 
-def is_led(data: Path) -> bool:
+def has_leader(data: Path) -> bool:
     """Whether some server owns the directory."""
     with contextlib.suppress(OSError):
         descriptor = os.open(data / LEADER, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -69,20 +69,20 @@ def is_led(data: Path) -> bool:
 
 
 @contextmanager
-def building_alone(data: Path, pause: Callable[[], None]) -> Iterator[None]:
+def build_lock(data: Path, pause: Callable[[], None]) -> Iterator[None]:
     """Hold the build lock within this block. While another process holds it, wait and call `pause` now and then, which
-    may raise to end the waiting. Raises OSError if the lock file cannot be opened."""
-    descriptor = _open_to_lock(data / LOCK)
+    may raise to stop waiting. Raises OSError if the lock file cannot be opened."""
+    descriptor = _open_lock_file(data / LOCK)
     try:
         while not _try_lock(descriptor):
             pause()
-            time.sleep(LOOK_AGAIN)
+            time.sleep(POLL_INTERVAL)
         yield
     finally:
         os.close(descriptor)
 
 
-def _open_to_lock(path: Path) -> int:
+def _open_lock_file(path: Path) -> int:
     make_room(path)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o660)
 
@@ -101,8 +101,8 @@ def _try_lock(descriptor: int) -> bool:
 @dataclass(frozen=True, slots=True)
 class BuilderStatus:
     """Status of a builder. `state`: `idle`, `building` or `failed`; `reason`: why it failed, without a path; `note`:
-    what is degraded although builds succeed; `at`: seconds since the epoch; `builds`: number of new generations since
-    the builder started, which took `seconds` in total; `died`: the thread that died last, and when."""
+    what is degraded although builds succeed; `at`: time of this status, in seconds since the epoch; `builds`: new
+    generations since the builder started, built in `seconds` in total; `died`: which thread died last, and when."""
 
     state: str = "idle"
     reason: str = ""
@@ -127,8 +127,8 @@ def reason_of(error: BaseException) -> str:
 
 
 def write_record(path: Path, record: object) -> None:
-    """Write a record for other processes, if possible; on a full disk, in place over the previous one."""
-    content = to_json(record).ljust(ROOM)
+    """Write a record for other processes if possible. On a full disk, overwrite the previous one in place."""
+    content = to_json(record).ljust(MIN_SIZE)
     try:
         write_aside(path, content, lasting=False)
     except OSError:
@@ -143,14 +143,14 @@ def write_record(path: Path, record: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class BuildAnswer:
-    """Result of a build that started after request number `asked` and all earlier ones."""
+    """Result of a build that began after request number `asked` and all earlier ones."""
 
     asked: int
     generation: str
     failure: str = ""
 
 
-def wanted(data: Path) -> int:
+def last_request(data: Path) -> int:
     """Return the number of the last request; 0 if there was none."""
     try:
         return int(read_plain(data / WANTED))
@@ -158,49 +158,49 @@ def wanted(data: Path) -> int:
         return 0
 
 
-def ask(data: Path) -> str | None:
+def request_build(data: Path) -> str | None:
     """Request a build from the leader and return its generation; None if there is no leader or the request cannot be
     written. Raises BuildRefused."""
     try:
-        asked = _write_request(data)
+        request = _write_request(data)
     except OSError:
         return None
-    while is_led(data):
-        found = read_record(data / ANSWER, BuildAnswer)
-        if found and found.asked >= asked:
-            if found.failure:
-                raise BuildRefused(found.failure)
-            return found.generation
-        time.sleep(LOOK_AGAIN)
+    while has_leader(data):
+        answer = read_record(data / ANSWER, BuildAnswer)
+        if answer and answer.asked >= request:
+            if answer.failure:
+                raise BuildRefused(answer.failure)
+            return answer.generation
+        time.sleep(POLL_INTERVAL)
     return None
 
 
 def _write_request(data: Path) -> int:
     """Write a new request and return its number, larger than any earlier one. Raises OSError."""
-    descriptor = _open_to_lock(data / WANTED)
+    descriptor = _open_lock_file(data / WANTED)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         last = read_record(data / ANSWER, BuildAnswer)
-        asked = max(wanted(data), last.asked if last else 0) + 1
-        os.pwrite(descriptor, f"{asked:020}".encode(), 0)
+        request = max(last_request(data), last.asked if last else 0) + 1
+        os.pwrite(descriptor, f"{request:020}".encode(), 0)
     finally:
         os.close(descriptor)
-    return asked
+    return request
 
 
-# ---- the generation that each worker serves
+# ---- the generations that workers serve
 
 
 @dataclass(frozen=True, slots=True)
 class ServingWorker:
-    """A worker: its process id, and the generation that it serves."""
+    """A worker's process id and the generation that it serves."""
 
     pid: int
     generation: str
 
 
 class Announcement:
-    """A file that announces which generation this process serves, locked while the process lives. If it cannot be
+    """A file that announces which generation this process serves, locked as long as the process lives. If it cannot be
     written, nothing is announced."""
 
     def __init__(self, data: Path) -> None:
@@ -213,8 +213,8 @@ class Announcement:
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o660)
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
 
-    def say(self, generation: str) -> None:
-        """Announce that this process serves a generation from now on; nothing happens before `start`."""
+    def update(self, generation: str) -> None:
+        """Announce the generation that this process serves now. Does nothing before `start`."""
         content = to_json(ServingWorker(os.getpid(), generation))
         if self._descriptor >= 0 and not self._path.exists():  # the data directory was deleted
             self.withdraw()
@@ -234,11 +234,11 @@ class Announcement:
 def serving_workers(data: Path) -> tuple[ServingWorker, ...]:
     """Return all living workers; remove the files of dead ones."""
     folder = data / WORKERS
-    found = []
+    workers = []
     for path in () if folder.is_symlink() else sorted(folder.glob("*.json")):
         with contextlib.suppress(OSError, RecordUnreadable), path.open("r+b") as file:
             if _try_lock(file.fileno()):
                 path.unlink()
                 continue
-            found.append(from_json(file.read(), ServingWorker))
-    return tuple(found)
+            workers.append(from_json(file.read(), ServingWorker))
+    return tuple(workers)

@@ -1,5 +1,5 @@
-"""Keeps the current generation in step with the content: builds on request and when the content changes, which file
-system events, polling, or both detect."""
+"""Keeps the current generation up to date: builds on request and when the content changes, which is detected by file
+system events, polling, or both."""
 
 import contextlib
 import logging
@@ -15,64 +15,64 @@ from watchfiles import Change, watch
 from watchfiles.main import FileChange
 
 from jieda.errors import ClusterUnavailable, ContentError
-from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
+from jieda.snapshot.build.builder import BuildAbandoned, Builder, BuildResult
 from jieda.snapshot.build.files import ContentMoved
-from jieda.snapshot.snapshot import SHOWN
+from jieda.snapshot.snapshot import SHORT_NAME
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import (
     ANSWER,
-    LOOK_AGAIN,
+    POLL_INTERVAL,
     STATUS,
     BuildAnswer,
     BuilderStatus,
+    last_request,
     reason_of,
-    wanted,
     write_record,
 )
 
 log = logging.getLogger(__name__)
 
-REST_MS, LONGEST_MS = 50, 500
-"""Changes are reported once nothing has changed for REST_MS, at the latest after LONGEST_MS."""
-STEP_MS = 250
-"""Duration of one wait for events; other reasons to act are checked in between."""
+QUIET_MS, MAX_DELAY_MS = 50, 500
+"""Changes are reported once nothing has changed for QUIET_MS, after MAX_DELAY_MS at the latest."""
+WAIT_MS = 250
+"""Duration of one wait for events, after which other reasons to act are checked."""
 
 
 Folder = tuple[str, int, int]
-"""A path with its device and inode: a watch reports nothing about a new folder at the same path."""
+"""Path, device and inode: a watch does not report changes in a new folder at the same path."""
 
 
-AUTO_SHARE, AUTO_LEAST = 50.0, 2.0
-POLL_SHARE, POLL_LEAST = 10.0, 0.5
-"""Polling period: this multiple of the time that the last poll took, and at least so many seconds."""
+AUTO_FACTOR, AUTO_MIN = 50.0, 2.0
+POLL_FACTOR, POLL_MIN = 10.0, 0.5
+"""The polling period is this multiple of the time that the last poll took, and at least so many seconds."""
 
 
 class Watch:
-    """Waits for changes below some folders. For one thread. `mode` is the setting `watch`."""
+    """Waits for changes in some folders. For one thread. `mode` is the setting `watch`."""
 
     def __init__(self, mode: str) -> None:
         self._mode = mode
         self._folders: frozenset[Folder] = frozenset()
         self._replaced = False
-        """Whether a watched folder was removed or created since: its watch may no longer be on what is at its path."""
+        """Whether a watched folder was removed or created since: another folder may be at its path now."""
         self._events: Generator[set[FileChange], None, None] | None = None
 
     def period(self, cost: float) -> float:
         """Return the seconds between two polls if one takes `cost` seconds; infinite if only events are used."""
         if self._events is None:
-            return max(POLL_LEAST, POLL_SHARE * cost)
-        return float("inf") if self._mode == "events" else max(AUTO_LEAST, AUTO_SHARE * cost)
+            return max(POLL_MIN, POLL_FACTOR * cost)
+        return float("inf") if self._mode == "events" else max(AUTO_MIN, AUTO_FACTOR * cost)
 
     def cover(self, folders: frozenset[str], stop: threading.Event) -> bool:
-        """Watch these folders from now on. Return True if they differ from the watched ones, even if only by inode:
-        changes in the meantime may have gone unnoticed."""
+        """Watch these folders from now on. Return whether they differ from those watched before, if only by inode: some
+        changes may have gone unnoticed."""
         if self._mode == "poll":
             return False
-        found = frozenset(_with_inodes(folders))
-        if found == self._folders and not self._replaced:
+        existing = frozenset(_with_inodes(folders))
+        if existing == self._folders and not self._replaced:
             return False
-        self._folders, self._replaced, self._events = found, False, None
-        if found:
+        self._folders, self._replaced, self._events = existing, False, None
+        if existing:
             self._watch(stop)
         return True
 
@@ -80,20 +80,20 @@ class Watch:
         self._events = watch(
             *sorted(path for path, _, _ in self._folders),
             watch_filter=_is_content,
-            debounce=LONGEST_MS,
-            step=REST_MS,
+            debounce=MAX_DELAY_MS,
+            step=QUIET_MS,
             stop_event=stop,
-            rust_timeout=STEP_MS,
+            rust_timeout=WAIT_MS,
             yield_on_timeout=True,
             raise_interrupt=False,
             recursive=False,
             ignore_permission_denied=True,
         )
-        # The watch starts with the first wait.
+        # Watching begins with the first wait.
         self._next(stop)
 
     def changed(self, stop: threading.Event, seconds: float) -> bool:
-        """Wait for a change that has settled; return False if there is none within `seconds`."""
+        """Wait for changes until there are no more for a moment; return False if there are none within `seconds`."""
         end = time.monotonic() + seconds
         while not stop.is_set() and time.monotonic() < end:
             if self._next(stop):
@@ -102,12 +102,12 @@ class Watch:
 
     def _next(self, stop: threading.Event) -> bool:
         if self._events is None:
-            stop.wait(STEP_MS / 1000)
+            stop.wait(WAIT_MS / 1000)
             return False
         try:
             changes = next(self._events, None) or set()
         except OSError as error:
-            # Out of watches, or a folder is gone: poll until the set of folders changes.
+            # Too many watches, or a folder is gone: poll until the set of folders changes.
             log.warning("the system does not report file changes (%s): polling instead", error)
             self._events = None
             return False
@@ -129,34 +129,34 @@ def _is_content(_change: Change, path: str) -> bool:
     return not name.startswith(".") and not name.endswith("~")
 
 
-FIRST_RETRY, LAST_RETRY = 1.0, 60.0
-"""Seconds until a failed build is retried: doubled each time, but no longer than AUTO_SHARE of what it took."""
-EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
+FIRST_RETRY, LONGEST_RETRY = 1.0, 60.0
+"""Seconds until a failed build is retried: doubled each time, but at most AUTO_FACTOR times what it took."""
+EXPECTED_ERRORS = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
 """Errors that do not indicate a bug."""
-BY_WORDS = "some entries are found by words only: embedding them failed"
+UNEMBEDDED = "some entries are found by words only: embedding them failed"
 
 
 class Keeper:
-    """Runs the builder of one process: one build at a time, whoever asks."""
+    """Runs the builder of a process, one build at a time, whoever asks for it."""
 
     def __init__(self, builder: Builder, data: Path, stop: threading.Event, note: str = "") -> None:
-        """`builder`: builds in `data`; `stop`: no build starts once it is set; `note`: what is unusual about `data`,
-        reported in the status."""
+        """`builder`: builds in `data`; `stop`: once it is set, no build begins; `note`: part of the status, on what is
+        unusual about `data`."""
         self._builder, self._data, self._stop, self._note = builder, data, stop, note
         self._logged = ""
         """The last generation whose problems were logged."""
         self.status = BuilderStatus()
-        """Status of this builder, kept here in case it cannot be written for other processes."""
-        self._built: Built | None = None
+        """Status of this builder, in case it cannot be written for other processes."""
+        self._built: BuildResult | None = None
         """The last build that succeeded."""
-        self._again = False
-        """Whether a retry may do better than the last build, because the cause may disappear by itself."""
+        self._retryable = False
+        """Whether a retry may do better than the last build, because what went wrong may pass."""
         self._building, self._lock = threading.Lock(), threading.Lock()
-        self._next: Future[Built] | None = None
-        """The build that has been requested and has not begun."""
+        self._next: Future[BuildResult] | None = None
+        """The build that was requested but has not begun."""
 
-    def build(self) -> Built:
-        """Build the content as it is now. Those who ask before the build begins share it.
+    def build(self) -> BuildResult:
+        """Build the content as it is now. All who ask before the build begins share it.
 
         Raises what `Builder.build` raises, and BuildAbandoned after `stop`.
         """
@@ -169,47 +169,47 @@ class Keeper:
                     with self._lock:
                         self._next = None
                     shared.set_result(self._build())
-            except BaseException as error:  # noqa: BLE001 - all who wait get it
+            except BaseException as error:  # noqa: BLE001 - everyone who waits gets it
                 shared.set_exception(error)
         return shared.result()
 
-    def _build(self) -> Built:
+    def _build(self) -> BuildResult:
         if self._stop.is_set():
             raise BuildAbandoned
-        self.report(state="building")  # what is degraded stays so until a build has succeeded
+        self.report(state="building")  # what is degraded remains so until a build succeeds
         started = time.perf_counter()
         try:
             built = self._built = self._builder.build()
         except (BuildAbandoned, SystemExit, KeyboardInterrupt):
             self.report(state="idle")
             raise
-        except BaseException as error:  # whatever it is, the status says that the content is old
-            if self._stop.is_set():  # an ending process stops the helpers and threads that a build uses
+        except BaseException as error:  # whatever it is, the status must say that the content is out of date
+            if self._stop.is_set():  # a process that ends stops the helpers and threads of a build
                 raise BuildAbandoned from error
-            is_bug, reason = not isinstance(error, EXPECTED), reason_of(error)
-            if is_bug or reason != self.status.reason:  # a retry of every second says nothing new
+            is_bug, reason = not isinstance(error, EXPECTED_ERRORS), reason_of(error)
+            if is_bug or reason != self.status.reason:  # retries would repeat it
                 log.warning("the build in %s failed: %s", self._data, error, exc_info=is_bug)
-            self._again = isinstance(error, (ContentMoved, OSError, FactsUnreadable, ClusterUnavailable))
+            self._retryable = isinstance(error, (ContentMoved, OSError, FactsUnreadable, ClusterUnavailable))
             self.report(state="failed", reason=reason)
             raise
-        self._again = built.lacks_vectors
+        self._retryable = built.lacks_vectors
         seconds = time.perf_counter() - started
         if built.changed:
             self.report(builds=self.status.builds + 1, seconds=self.status.seconds + seconds)
-        self.report(state="idle", reason="", note=self._note or (BY_WORDS if built.lacks_vectors else ""))
+        self.report(state="idle", reason="", note=self._note or (UNEMBEDDED if built.lacks_vectors else ""))
         self._log_build(built, seconds)
         return built
 
-    def _log_build(self, built: Built, seconds: float) -> None:
-        name, entries, problems = built.generation[:SHOWN], built.entries, len(built.problems)
+    def _log_build(self, built: BuildResult, seconds: float) -> None:
+        name, entries, problems = built.generation[:SHORT_NAME], built.entries, len(built.problems)
         if built.changed:
             text = "built generation %s in %.2f s: %d entries, %d problems"
             log.info(text, name, seconds, entries, problems)
         if built.generation != self._logged:
             for problem in built.problems:
                 log.info("%s", problem)
-            if left_out := sum(not problem.served for problem in built.problems):
-                log.warning("files left out for a mistake: %d; `jieda check` names them", left_out)
+            if omitted := sum(not problem.served for problem in built.problems):
+                log.warning("files left out for a mistake: %d; `jieda check` names them", omitted)
             self._logged = built.generation
 
     def report(self, **changes: Any) -> None:
@@ -218,28 +218,28 @@ class Keeper:
 
     def answer_requests(self) -> None:
         """Build whenever a worker requests it, until stopped. Run it in its own thread."""
-        done = wanted(self._data)
-        while not self._stop.wait(LOOK_AGAIN):
-            asked = wanted(self._data)
-            if asked == done:
+        done = last_request(self._data)
+        while not self._stop.wait(POLL_INTERVAL):
+            request = last_request(self._data)
+            if request == done:
                 continue
             try:
-                given = BuildAnswer(asked, self.build().generation)
+                answer = BuildAnswer(request, self.build().generation)
             except BuildAbandoned:
                 return
             except Exception as error:  # noqa: BLE001 - the worker that asked gets it
-                given = BuildAnswer(asked, "", str(error) or type(error).__name__)
-            write_record(self._data / ANSWER, given)
-            done = asked
+                answer = BuildAnswer(request, "", str(error) or type(error).__name__)
+            write_record(self._data / ANSWER, answer)
+            done = request
 
     def follow_content(self, watch: Watch | None) -> None:
-        """Build whenever `watch` detects a change, until stopped; even without a watch, retry a build if a retry may do
-        better. Run it in its own thread."""
+        """Build whenever `watch` detects a change, until stopped. Retry builds if that may help, with or without it.
+        Run it in its own thread."""
         cost, retry = 0.0, 0.0
         while not self._stop.is_set():
             if watch is None:
                 self._stop.wait(retry or FIRST_RETRY)
-                if not self._again:
+                if not self._retryable:
                     retry = 0.0
                     continue
             elif self._built is None or not watch.cover(self._built.folders, self._stop):
@@ -250,10 +250,10 @@ class Keeper:
             try:
                 if not self.build().changed:
                     cost = time.perf_counter() - started
-                failed = self._again
+                failed = self._retryable
             except BuildAbandoned:
                 return
-            except Exception:  # noqa: BLE001 - it has been logged, and the build is retried
+            except Exception:  # noqa: BLE001 - it was logged, and the build is retried
                 failed = True
-            longest = min(LAST_RETRY, AUTO_SHARE * (time.perf_counter() - started))
+            longest = min(LONGEST_RETRY, AUTO_FACTOR * (time.perf_counter() - started))
             retry = max(FIRST_RETRY, min(2 * retry, longest)) if failed else 0.0
