@@ -47,7 +47,7 @@ FOUND = (
     "max_tokens_per_gpu",
 )
 GAPS: tuple[tuple[str, ...], ...] = (
-    ("quantize the policy model for deployment", "how to quantize the policy model for deployment"),
+    ("print a paper calendar for the kitchen", "how to print a paper calendar for the kitchen"),
     ("freeze the vision tower during training", "how do I freeze the vision tower during training"),
     ("训练时怎么播放音乐", "怎么在训练时播放音乐"),
     ("email the weekly invoice to the customer", "how to email the weekly invoice to the customer"),
