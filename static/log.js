@@ -230,7 +230,7 @@ async function view(text) {
   if (!told || !text.trim()) return;
   const { openViewer } = await import("./log-viewer.js");
   const opened = await openViewer(text, told, { address: shownLine, edit });
-  if (!opened) return;
+  if (!opened || !told.isConnected) return; // the answer to another log came meanwhile
   viewer = opened;
   form.hidden = true;
   form.before(viewer.element);
@@ -240,7 +240,7 @@ async function view(text) {
 
 document.addEventListener("paste", (event) => {
   const text = event.clipboardData.getData("text/plain");
-  if (!viewer || event.target.closest?.("input, textarea") || !text.trim()) return;
+  if (!(viewer || request) || event.target.closest?.("input, textarea") || !text.trim()) return;
   event.preventDefault();
   another({ text });
 });

@@ -119,10 +119,15 @@ def test_a_log_pasted_into_the_header_is_read_as_one_in_the_field(open_page: Ope
 
 def test_of_several_answers_the_one_that_was_asked_last_stands(open_page: OpenPage) -> None:
     page = open_page("/en/diagnose")
+    viewers = hold(page, "**/log-viewer.js*")
     send(page)
     diagnosed(page)
     paste(page, OTHER)
     diagnosed(page, entry=OTHER_ENTRY)
+    until(page, lambda: bool(viewers))
+    viewers.pop().continue_()
+    expect(page.locator(".viewer-text").first).to_have_text("step 4")
+    expect(page.locator("#viewer")).to_have_count(1)
     held = hold(page, "**/en/diagnose")
     page.evaluate("history.back()")
     until(page, lambda: len(held) == 1)
