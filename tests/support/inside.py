@@ -6,9 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from unittest.mock import patch
 
 import httpx
 import uvicorn
@@ -18,15 +16,11 @@ from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import Analyzers
 from jieda.web.app import create_app
-from jieda.web.machine import routes
 
 from tests.support.server import PATIENCE, client_of
 
 PLAIN = Analyzers()
 """The analyzer of content without a dictionary."""
-# Files that are the same for all servers are compressed once: half of what it takes to start one.
-for loader in ("load_own_files", "load_swagger_files"):
-    patch.object(routes, loader, cache(getattr(routes, loader))).start()
 
 
 @dataclass(frozen=True)

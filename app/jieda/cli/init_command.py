@@ -47,7 +47,7 @@ IN_BOTH = re.compile(r"\{en: (?P<en>\"[^\"]*\"|[^,{}]+), zh: (?P<zh>\"[^\"]*\"|[
 
 @click.command("init")
 @click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--name", help="Name of the site.  [default: templates from the field]")
+@click.option("--name", help="Name of the site.  [default: made from the field]")
 @click.option("--field", help="What its entries are about, such as PostgreSQL.  [default: Our service]")
 @click.option(
     "--lang",

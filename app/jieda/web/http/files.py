@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import fastapi_offline
@@ -38,8 +39,9 @@ Files = Mapping[str, tuple[str, Resource]]
 """Files by name, with the digest for their address."""
 
 
+@cache
 def load_own_files(directory: Path) -> Files:
-    """Return the files below `directory` by their relative path.
+    """Return the files below `directory` by their relative path, as they are when first asked for.
 
     Comments are dropped. Imports in scripts are rewritten to the addresses that pages use, or a browser would run those
     scripts twice.
@@ -56,6 +58,7 @@ def load_own_files(directory: Path) -> Files:
     return files
 
 
+@cache
 def load_swagger_files() -> Files:
     """Return the files that the API documentation needs."""
     digests = digest_files(SWAGGER, SWAGGER_FILES)
