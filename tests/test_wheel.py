@@ -11,12 +11,12 @@ import sys
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import unescape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 from zipfile import ZipFile
 
+import html5lib
 import httpx
 import pytest
 import yaml
@@ -175,9 +175,14 @@ def test_the_source_distribution_builds_the_same_wheel(built: Path, tmp_path: Pa
 
 def addresses(page: str, base: str) -> set[str]:
     """Whatever a page of ours links to or loads from the same site."""
-    named = re.findall(r'\s(?:href|src)="([^"]+)"', page)
-    found = {urldefrag(urljoin(base, unescape(each))).url for each in named}
-    return {each for each in found if urlsplit(each).netloc == urlsplit(base).netloc}
+    tree = html5lib.parse(page, treebuilder="etree", namespaceHTMLElements=False)
+    found = {
+        urljoin(base, element.get(name, ""))
+        for element in tree.iter()
+        for name in ("href", "src")
+        if element.get(name) and element.tag != "base"
+    }
+    return {each.partition("#")[0] for each in found if urlsplit(each).netloc == urlsplit(base).netloc}
 
 
 def fetched(client: httpx.Client, url: str, found: dict[str, httpx.Response]) -> httpx.Response:

@@ -21,7 +21,7 @@ from jieda.web.app import create_app
 
 from tests.support.command import Done, jieda, process
 from tests.support.inside import Inside
-from tests.support.server import COMMAND, Server, environment, free_port
+from tests.support.server import COMMAND, Server, environment, free_port, wait_until_ready
 from tests.support.shipped import CONTENT
 from tests.support.small_content import edition, write
 
@@ -195,9 +195,22 @@ def test_content_directories_are_repeated_as_for_every_command(tmp_path: Path) -
     """The shipped entries are served beside them where they are asked for, and the options win over the environment."""
     ours = [write(tmp_path / name, {f"en/roll/{name}.md": edition(name)}) for name in ("one", "two")]
     given = [word for path in ours for word in ("--content", str(path))]
-    for asked, shipped in (([], ()), (["--shipped"], (CONTENT,))):
-        chosen = command.make_context("serve", [*given, *asked]).params
-        assert Settings.load({"JIEDA_SHIPPED": "1"}, **chosen).content == (*shipped, *ours)
+    with_ours = Settings.load({"JIEDA_SHIPPED": "1"}, content=tuple(map(str, ours)), shipped="1").content
+    assert with_ours == (CONTENT, *ours)
+    port, data = free_port(), tmp_path / "data"
+    environ = environment({"JIEDA_SHIPPED": "1", "JIEDA_DATA": str(data)})
+    command = [*COMMAND, "serve", "--port", str(port), *given]
+    with (
+        (tmp_path / "output").open("ab") as sink,
+        subprocess.Popen(command, env=environ, stderr=sink) as started,
+    ):
+        server = Server(started, f"http://127.0.0.1:{port}", tmp_path / "output", data)
+        try:
+            wait_until_ready(server)
+            with server.client() as client:
+                assert client.get("/readyz").json()["entries"] == len(ours)
+        finally:
+            server.stop()
 
 
 def test_a_broken_second_directory_is_not_answered_with_an_index_of_other_content(

@@ -31,7 +31,7 @@ def test_no_page_asks_another_host_for_anything(open_page: OpenPage, server: Ser
             route.abort()
 
     page.context.route("**/*", watch)
-    one_of_each = {re.sub("^/../|/[a-z]+/[^/]+$", "", urlsplit(each).path): each for each in addresses}
+    one_of_each = {re.sub(r"/[a-z]+/[^/]+$", "", urlsplit(each).path): each for each in addresses}
     for address in one_of_each.values():
         page.goto(address, wait_until="domcontentloaded")
     page.goto("/zh/search")

@@ -40,8 +40,7 @@ def what_is_allowed_is_answered(
     unsaid = {f"urn:jieda:problem:{name}" for name in ("unknown-tag", "bad-version", "no-log")}
     if response.status_code in {415, 422} and response.json()["type"] in unsaid:
         return None
-    accepted: bool | None = positive_data_acceptance(context, response, case)
-    return accepted
+    return positive_data_acceptance(context, response, case)
 
 
 CHECKS = [
