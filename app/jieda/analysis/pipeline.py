@@ -48,6 +48,7 @@ class Analyzer:
         self._chinese = ChineseTokenizer(dictionary)
         self._split_cached = cache_short(CACHED_WORDS, self._split_word)
         self._analyze_cached = cache_short(CACHED_TEXTS, self._analyze, LONGEST_TEXT)
+        self._is_word_cached = cache_short(CACHED_WORDS, self._is_word)
 
     def analyze(self, text: str) -> Analysis:
         """Return tokens and atoms of any `text`, in time linear in its length."""
@@ -67,12 +68,15 @@ class Analyzer:
 
     def is_word(self, text: str) -> bool:
         """Whether a general dictionary, or ours, has the case-folded `text`."""
-        return text in (self._chinese if has_han(text) else english_words())
+        return self._is_word_cached(text)
 
     @property
     def dictionary(self) -> tuple[str, ...]:
         """The lines of its dictionary, all with frequencies, of which an equal analyzer is made sooner."""
         return self._chinese.dictionary
+
+    def _is_word(self, text: str) -> bool:
+        return text in (self._chinese if has_han(text) else english_words())
 
     def _analyze(self, text: str) -> Analysis:
         folded = fold_text(text)

@@ -316,7 +316,11 @@ def _reasons(
     best: dict[str, Reason] = {}
     telling = [one for one in contributions if not is_function_word(one.label.casefold())]
     shown = telling if telling or alike else contributions
-    held = [(one, _held(one, contributions)) for one in shown if one.score >= WORTH_SAYING * total]
+    terms: dict[tuple[str, str], list[str]] = {}
+    for one in contributions:
+        terms.setdefault((one.label, one.zone), []).append(one.term)
+    enough = [one for one in shown if one.score >= WORTH_SAYING * total]
+    held = [(one, _held(one.label, terms[one.label, one.zone])) for one in enough]
     words = [(one, text if text == one.label else _words_in(text, analyzer)) for one, text in held]
     for one, label in [each for each in words if each[1]] or held:
         reason, word = _reason(one._replace(label=label), parsed, concordance), one.label.casefold()
@@ -357,19 +361,16 @@ def _in_other_title(contributions: Sequence[Contribution], lang: Language) -> fr
     return frozenset(one.label for one in contributions if one.zone == there and one.label not in own)
 
 
-def _held(one: Contribution, contributions: Sequence[Contribution]) -> str:
-    """Return what the zone of a contribution has of the word: its label, or some of its characters, with spaces."""
-    terms = [each.term for each in contributions if (each.label, each.zone) == (one.label, one.zone)]
+def _held(label: str, terms: Sequence[str]) -> str:
+    """Return what a zone with some `terms` of a word has of it: the word, or some of its characters, with spaces."""
     if not all(term.startswith(GRAMS) for term in terms):
-        return one.label
-    starts = (
-        (match.start(), len(text_of(term)))
-        for term in terms
-        for match in re.finditer(f"(?={re.escape(text_of(term))})", one.label)
-    )
-    held = {place for start, length in starts for place in range(start, start + length)}
-    found = "".join(sign if place in held else " " for place, sign in enumerate(one.label)).split()
-    return " ".join(found) or one.label
+        return label
+    found = [" "] * len(label)
+    for gram in map(text_of, terms):
+        for start in range(len(label)):
+            if label.startswith(gram, start):
+                found[start : start + len(gram)] = gram
+    return " ".join("".join(found).split()) or label
 
 
 def _words_in(text: str, analyzer: Analyzer) -> str:
