@@ -7,6 +7,7 @@ person. A connection is open for one operation only, because workers come and go
 
 import logging
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -83,10 +84,7 @@ SELECT source, kind, text, outcome, lang, day, count FROM asked NATURAL JOIN mos
 """
 SELECT_READS = "SELECT entry, SUM(count) FROM reads WHERE day >= ? GROUP BY entry"
 DELETE_OLD = tuple(f"DELETE FROM {table} WHERE day < ?" for table in ("asked", "reads", "awaited"))  # noqa: S608 - ours
-SELECT_VOTES = """
-SELECT entry, lang, SUM(count * solved), SUM(count * (1 - solved)) FROM votes WHERE day >= ?
-GROUP BY entry, lang ORDER BY entry, lang
-"""
+SELECT_VOTES = "SELECT entry, lang, solved, SUM(count) FROM votes WHERE day >= ? GROUP BY entry, lang, solved"
 DELETE_RAREST = """
 DELETE FROM asked WHERE (source, kind, text, day, outcome, lang) IN (
     SELECT source, kind, text, day, outcome, lang FROM asked ORDER BY count, day LIMIT ?
@@ -284,10 +282,12 @@ class FeedbackStore:
         """Count a vote for today, in UTC."""
         self._write(VOTES, (ADD_VOTE, (today().isoformat(), entry, lang.value, int(solved))))
 
-    def votes(self, since: str = "") -> tuple[VoteCount, ...]:
-        """Return all votes from the day `since` (ISO 8601) on, by entry and language."""
-        rows = self._rows(VOTES, SELECT_VOTES, (since,))
-        return tuple(VoteCount(entry, Language(lang), yes, no) for entry, lang, yes, no in rows)
+    def votes(self, current_ids: Mapping[str, str], since: str = "") -> tuple[VoteCount, ...]:
+        """Return all votes from the day `since` (ISO 8601) on, by entry and language. `current_ids` by old id."""
+        counts: Mapping[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+        for entry, lang, solved, count in self._rows(VOTES, SELECT_VOTES, (since,)):
+            counts[current_ids.get(entry, entry), lang][not solved] += count
+        return tuple(VoteCount(entry, Language(lang), *of) for (entry, lang), of in sorted(counts.items()))
 
     def add_report(self, entry: str, lang: Language, outcome: TriedOutcome, text: str) -> None:
         """Store why an entry did not help, for today, in UTC. `text` is redacted."""

@@ -88,6 +88,8 @@ def test_a_site_in_one_language_lacks_none_and_counts_follow_an_entry_to_its_new
     assert found["never_read"] == ["roll/both"]
     assert [each["entry"] for each in found["reports"]] == ["roll/now"]
     assert found["voted_down"] == [{"id": "roll/now", "lang": "en", "solved": 1, "unsolved": 2}]
+    votes = jieda("votes", JIEDA_DATA=str(tmp_path / "data"))
+    assert votes.stdout == "     2 no      1 yes  en  roll/now\n     1 no      0 yes  en  roll/gone\n"
 
 
 def test_empty_and_off_are_said_and_what_is_forgotten_is_gone(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ async def test_one_address_votes_on_an_entry_a_few_times_and_nobody_else_reads_t
                 said = await client.post("/en/entries/roll/first", data={"solved": "no"})
                 assert said.status_code == 303
     store = FeedbackStore(tmp_path / "data")
-    assert [each.unsolved for each in store.votes()] == [2 * MAX_VOTES]
+    assert [each.unsolved for each in store.votes({})] == [2 * MAX_VOTES]
     assert stat.S_IMODE((tmp_path / "data" / VOTES).stat().st_mode) == 0o600
 
 

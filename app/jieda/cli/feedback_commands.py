@@ -13,6 +13,7 @@ from jieda.errors import JiedaError
 from jieda.feedback import FeedbackStore, FeedbackUnusable, GapOutcome
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.store.generation import current_name, read_generation
 from jieda.usecases.gaps.maintenance import UNVERIFIED_DAYS, GapGroup, Maintenance, maintenance
 from jieda.usecases.service import Service
 
@@ -170,8 +171,10 @@ def votes(since: datetime | None, directories: tuple[Path, ...]) -> None:
     """
     data = Settings.load(os.environ, content=directories).data
     click.echo(f"{data}: votes", err=True)
+    served = read_generation(data, current_name(data))
+    current_ids = served.header.old_ids if served else {}
     try:
-        counts = FeedbackStore(data).votes(since.date().isoformat() if since else "")
+        counts = FeedbackStore(data).votes(current_ids, since.date().isoformat() if since else "")
     except FeedbackUnusable as error:
         raise JiedaError(f"votes cannot be read: {error}") from error
     for each in sorted(counts, key=lambda count: (-count.unsolved, count.solved, count.entry, count.lang)):

@@ -116,7 +116,7 @@ async def report(  # noqa: PLR0913 - the fields of a report
 def vote_counts(service: Service) -> tuple[VoteCount, ...]:
     """Read all votes from disk; none if they cannot be read."""
     try:
-        return FeedbackStore(service.knowledge.data).votes()
+        return FeedbackStore(service.knowledge.data).votes(service.current().library.current_ids)
     except FeedbackUnusable as error:
         log.warning("votes cannot be read: %s", error)
         return ()

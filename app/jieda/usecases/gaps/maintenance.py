@@ -289,7 +289,7 @@ class _Counts:
 
 def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
     """Make the work list. Reads and analyzes files, so run it in a thread."""
-    library, counts = snapshot.library, _read_counts(service, days)
+    library, counts = snapshot.library, _read_counts(service, snapshot, days)
     searcher = snapshot.searcher
     groups = group_gaps(counts.asked, WordReader(searcher.analyzer, searcher.glossary), counts.awaited)
     read = {library.resolve(each) for each in counts.reads or ()}
@@ -320,14 +320,13 @@ def _with_answer(snapshot: Snapshot, group: GapGroup) -> GapGroup:
     return replace(group, answered=found.entry.id) if found and sure else group
 
 
-def _read_counts(service: Service, days: int) -> _Counts:
+def _read_counts(service: Service, snapshot: Snapshot, days: int) -> _Counts:
     store = FeedbackStore(service.knowledge.data)
     try:
         since = first_day(days)
         awaited = [each for each in store.awaited() if each.day >= since]
-        return _Counts(
-            store.asked(days), awaited, store.reads(days), store.votes(since), store.reports(since)
-        )
+        votes = store.votes(snapshot.library.current_ids, since)
+        return _Counts(store.asked(days), awaited, store.reads(days), votes, store.reports(since))
     except FeedbackUnusable as error:
         return _Counts(unreadable=str(error))
 
@@ -348,10 +347,5 @@ def _by_entry(listed: Callable[[Language], Sequence[Summary]]) -> list[tuple[Sum
 
 def _voted_down(library: Library, votes: Sequence[VoteCount]) -> Sequence[VoteCount]:
     """Return editions with at least as many failures as successes, the largest surplus of failures first."""
-    solved, unsolved = Counter[tuple[str, Language]](), Counter[tuple[str, Language]]()
-    for each in votes:
-        if entry := library.resolve(each.entry):
-            solved[entry, each.lang] += each.solved
-            unsolved[entry, each.lang] += each.unsolved
-    found = [VoteCount(*of, solved[of], no) for of, no in unsolved.items() if no and no >= solved[of]]
+    found = [each for each in votes if each.entry in library and each.unsolved >= max(1, each.solved)]
     return sorted(found, key=lambda each: (each.solved - each.unsolved, each.entry, each.lang))
