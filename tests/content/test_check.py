@@ -28,6 +28,8 @@ GOOD = {
     "en/roll/b.md": edition("Only English", "## Steps\n\n1. `run`\n\n## Notes\n\nN.\n", kind="how-to"),
 } | SAMPLES
 
+TAXONOMY_LINES = TAXONOMY.count("\n")
+
 
 def jieda(*args: str | Path, **settings: str) -> Result:
     """The command, in this process."""
@@ -196,6 +198,10 @@ BROKEN = {
     "image of elsewhere": (
         {A_EN: error(FIX + "\n![x](https://a.b/c.png)\n")},
         "link: 'https://a.b/c.png': there is no such image (.png, .jpg, .gif or .webp) beside the file",
+    ),
+    "logo of nowhere": (
+        {"taxonomy.yaml": f"{TAXONOMY}site:\n  name: {{en: A, zh: 甲}}\n  logo: a.svg\n"},
+        f"taxonomy.yaml:{TAXONOMY_LINES + 3}: link: there is no image site/a.svg",
     ),
     "unsafe link": ({A_EN: error(FIX + "\n[x](javascript:x)\n")}, "link: 'javascript:x' is not an http(s)"),
     "one sample only": ({"samples/roll/a/2.log": None}, "sample: has 1 samples in samples/roll/a/"),
@@ -497,7 +503,7 @@ def test_a_fix_without_an_option_is_asked_whether_it_applies_anywhere(tmp_path: 
         (
             "taxonomy.yaml",
             TAXONOMY + "site: {stages: [{name: {en: A, zh: 甲}, topics: [nothing]}]}\n",
-            ":1: `stages`：没有主题 'nothing'",
+            f":{TAXONOMY_LINES + 1}: `topics` 只能是 memory 之一，现在写的是 'nothing'",
         ),
         ("glossary.yaml", "- {en: []}\n", ":1:"),
         ("dictionary.txt", "一 二 三\n", ":1: 应该是一个词，或者一个词加词频"),

@@ -15,7 +15,7 @@ SHIPPED = """site:
 
 def test_a_later_directory_replaces_single_texts() -> None:
     team = "site:\n  name: {en: Ops, zh: 运维}\n"
-    site = read_site([(Path("a/taxonomy.yaml"), SHIPPED), (Path("b/taxonomy.yaml"), team)])
+    site = read_site([(Path("a/taxonomy.yaml"), SHIPPED), (Path("b/taxonomy.yaml"), team)], ())
     assert site.name == {"en": "Ops", "zh": "运维"}
     assert site.tagline == {"en": "of ours", "zh": "我们的"}
     assert site.examples["zh"] == ("为什么",)
@@ -32,4 +32,4 @@ def test_a_later_directory_replaces_single_texts() -> None:
 )
 def test_a_mistake_is_told_with_its_line(block: str, message: str) -> None:
     with pytest.raises(ContentError, match=rf"taxonomy\.yaml:2: .*{message}"):
-        read_site([(Path("taxonomy.yaml"), f"site:\n{block}\n")])
+        read_site([(Path("taxonomy.yaml"), f"site:\n{block}\n")], ())

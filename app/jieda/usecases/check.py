@@ -16,6 +16,7 @@ from jieda.content.read.corpus import Corpus, draft_files, newest
 from jieda.content.read.directory import BRAND, list_directory
 from jieda.content.read.gather import GLOSSARY, TAXONOMY, sort_problems
 from jieda.content.read.load import Loaded
+from jieda.content.read.shared_files import site_block
 from jieda.diagnosis.answers import Confidence
 from jieda.diagnosis.signatures import signature_finder, signatures_of
 from jieda.entry import Kind, Problem
@@ -123,7 +124,7 @@ def _unanswered_words(corpus: Corpus, snapshot: Snapshot) -> Iterator[Problem]:
 
 def _unanswered_groups(loaded: Loaded, snapshot: Snapshot) -> Iterator[Problem]:
     """Yield notes about glossary groups of which no word finds anything."""
-    for group in chain.from_iterable(map(glossary_words, loaded.glossaries)):
+    for group in chain.from_iterable(map(glossary_words, loaded.shared[GLOSSARY])):
         words = [word.text.strip() for word in group]
         if not any(map(snapshot.searcher.has_words, words)):
             ellipsis = ", …" if len(words) > MOST_NAMED else ""
@@ -133,10 +134,13 @@ def _unanswered_groups(loaded: Loaded, snapshot: Snapshot) -> Iterator[Problem]:
 
 def _missing_images(loaded: Loaded) -> Iterator[Problem]:
     """Yield problems for images that the `site` block names but no directory contains."""
-    site = loaded.vocabulary.site
-    for name in filter(None, (site.logo, site.icon)):
+    lines: dict[str, int] = {}
+    for taxonomy in loaded.shared[TAXONOMY]:
+        lines |= site_block(taxonomy).key_lines
+    for key in lines.keys() & {"logo", "icon"}:
+        name = getattr(loaded.vocabulary.site, key)
         if f"{BRAND}/{name}" not in loaded.corpus.images:
-            yield Problem(TAXONOMY, 1, "link", f"there is no image {BRAND}/{name}", served=True)
+            yield Problem(TAXONOMY, lines[key], "link", f"there is no image {BRAND}/{name}", served=True)
 
 
 @dataclass(frozen=True, slots=True)

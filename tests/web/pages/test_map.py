@@ -78,10 +78,17 @@ def test_content_without_stages_has_lists_and_no_map(
     assert 'id="error-types"' in page
 
 
+LINE = f"{TAXONOMY}site:\n  stages:".count("\n") + 1
+"""Where the stages begin."""
+
+
 @pytest.mark.parametrize(
     ("stages", "told"),
     [
-        ("[{name: {en: A, zh: 甲}, topics: [nonesuch]}]", "'nonesuch' is not a topic"),
+        (
+            "[{name: {en: A, zh: 甲},\n    topics: [memory, nonesuch]}]",
+            f":{LINE + 1}: `topics` must be one of memory; it is 'nonesuch'",
+        ),
         ("[{name: {en: A, zh: 甲}}]", "needs `topics`"),
         ("[{name: {en: A, zh: 甲}, topics: []}]", "`topics` must not be an empty list"),
         ("[{name: {en: A}, topics: [memory]}]", "`en` and `zh`"),

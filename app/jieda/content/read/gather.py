@@ -28,7 +28,6 @@ from jieda.content.read.shared_files import (
     read_site,
     read_taxonomy,
     unknown_frameworks,
-    unknown_topics,
     unmatched_examples,
 )
 from jieda.entry import Language, Problem
@@ -145,9 +144,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         raise ContentError(root / TAXONOMY, 1, _why_missing(root))
     groups = tuple(dict.fromkeys(group for each in texts[GLOSSARY] for group in read_glossary(*each)))
     lines = (line for each in texts["dictionary.txt"] for line in read_dictionary(*each))
-    taxonomy, site = merge_taxonomies(read_taxonomy(*each) for each in taxonomies), read_site(taxonomies)
-    for message in unknown_topics(site.stages, taxonomy):
-        raise ContentError(taxonomies[-1][0], 1, message)
+    taxonomy = merge_taxonomies(read_taxonomy(*each) for each in taxonomies)
     return Vocabulary(
         taxonomy=taxonomy,
         glossary=groups,
@@ -155,7 +152,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         # This refuses broken files, so it comes before `_find_problems`, which expects valid ones.
         logs=read_log_knowledge(tuple(texts[PROGRAMS]), tuple(texts[FAILURES])),
         problems=tuple(_find_problems(texts, taxonomy)),
-        site=site,
+        site=read_site(taxonomies, taxonomy.topic),
     )
 
 

@@ -5,7 +5,7 @@ A server instead opens a generation (`jieda.snapshot`), which is built from the 
 
 import copy
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -25,7 +25,14 @@ from jieda.content.read.directory import (
     sort_files,
     unreadable,
 )
-from jieda.content.read.gather import GLOSSARY, ReadFile, entry_id_of, make_vocabulary, sort_problems
+from jieda.content.read.gather import (
+    GLOSSARY,
+    TAXONOMY,
+    ReadFile,
+    entry_id_of,
+    make_vocabulary,
+    sort_problems,
+)
 from jieda.content.read.parse import parse_file
 from jieda.content.read.state import Prepared, advance
 from jieda.entry import Entry, Language, Problem, Sample
@@ -50,9 +57,10 @@ class Loaded:
         problems = (*(problem for listing in listings for problem in listing.problems), *self._unreadable)
         shared = [self._sources[file.path] for each in files for file in each.shared]
         self.vocabulary = make_vocabulary(listings[0].root, shared)
-        self.glossaries: tuple[str, ...] = tuple(
-            file.content.decode() for file in shared if file.where == GLOSSARY
-        )
+        self.shared: Mapping[str, Sequence[str]] = {
+            name: [file.content.decode() for file in shared if file.where == name]
+            for name in (TAXONOMY, GLOSSARY)
+        }
         self.state = advance(None, Reading(files, problems, frozenset()), self.vocabulary, self._parse_files)
         self.log_texts = self._read_logs()
 

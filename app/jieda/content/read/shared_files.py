@@ -125,9 +125,12 @@ def read_dictionary(path: Path, text: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def read_site(files: Iterable[tuple[Path, str]]) -> SiteTexts:
-    """Read the site's texts from files (path and text). A later one replaces single texts. Raises ContentError."""
-    forms = {SITE: record(_SITE), **dict.fromkeys(_LISTS, _ignored)}
+def read_site(files: Iterable[tuple[Path, str]], topics: Iterable[str]) -> SiteTexts:
+    """Read the site's texts from files (path and text), whose stages have some of the `topics`. A later file replaces
+    single texts. Raises ContentError."""
+    stage = {"name": _texts, "topics": all_of(one_of(topics), minimum=1)}
+    site = record({**_SITE, "stages": all_of(record(stage, *stage, make=Stage))})
+    forms = {SITE: site, **dict.fromkeys(_LISTS, _ignored)}
     merged: dict[str, Any] = {}
     for path, content in files:
         merged |= read_shared_file(path, content, read_fields, record(forms)).get(SITE, {})
@@ -151,7 +154,6 @@ _image = matching(
 )
 _color = matching(COLOR, "a colour such as '#0b6b52', in quotes")
 _link = {"name": _texts, "url": _address}
-_stage = {"name": _texts, "topics": all_of(word, minimum=1)}
 _SITE: Mapping[str, Form] = {
     "name": _texts,
     "tagline": _texts,
@@ -165,24 +167,22 @@ _SITE: Mapping[str, Form] = {
     "accent": _color,
     "accent_dark": _color,
     "links": all_of(record(_link, *_link, make=FooterLink)),
-    "stages": all_of(record(_stage, *_stage, make=Stage)),
     "credit": switch,
 }
-"""Forms of the fields of SiteTexts."""
+"""Forms of the fields of SiteTexts, but for its stages."""
 
 
-def unknown_topics(stages: Iterable[Stage], taxonomy: Taxonomy) -> Iterator[str]:
-    """Yield a message for each topic of a stage that the taxonomy lacks."""
-    for topic in dict.fromkeys(topic for stage in stages for topic in stage.topics):
-        if topic not in taxonomy.topic:
-            yield f"`stages`: {topic!r} is not a topic; the topics are {', '.join(taxonomy.topic)}"
+def site_block(taxonomy: str) -> Fields:
+    """Return the block `site` in the text of a valid taxonomy.yaml; empty if it has none."""
+    block = read_fields(taxonomy).values.get(SITE)
+    return block if isinstance(block, Fields) else Fields({}, {}, 1)
 
 
-def low_contrast_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:
+def low_contrast_colors(_path: Path, text: str) -> Iterator[tuple[int, str]]:
     """Yield line and message for each accent color with too little contrast to the background of its theme."""
-    block = read_shared_file(path, text, read_fields, lambda fields, _: fields.values.get(SITE))
+    block = site_block(text)
     for key, backgrounds in (("accent", LIGHT_GROUNDS), ("accent_dark", DARK_GROUNDS)):
-        if isinstance(block, Fields) and key in block.values:
+        if key in block.values:
             contrast = lowest_contrast(_color(block.values[key], refuse), backgrounds)
             if contrast < READABLE:
                 yield block.key_lines[key], f"`{key}` has a contrast of {contrast:.1f}, less than {READABLE}"
