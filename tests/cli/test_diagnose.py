@@ -7,7 +7,6 @@ import pty
 import re
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -122,26 +121,26 @@ def test_what_cannot_be_read_is_a_wrong_use(few: dict[str, str], tmp_path: Path)
     assert (login.returncode, "a login" in login.stderr, "planted" in login.stderr) == (2, True, False)
 
 
-def test_an_empty_log_is_said_to_be_one(few: dict[str, str]) -> None:
-    done = jieda("diagnose", given="", **few)
-    assert done.returncode == 2
-    assert "2>&1" in done.stderr
-
-
-def test_a_program_is_said_to_be_no_log(few: dict[str, str]) -> None:
-    done = jieda("diagnose", sys.executable, **few)
-    assert done.returncode == 2
-    assert "this is a binary file, not a text log" in done.stderr
-    assert not done.stdout
-
-
-def test_a_compressed_log_is_said_to_be_one(few: dict[str, str], tmp_path: Path) -> None:
-    packed = tmp_path / "train.log.gz"
-    packed.write_bytes(gzip.compress(KNOWN.encode()))
-    for done in (jieda("diagnose", str(packed), **few), jieda("diagnose", given=packed.read_bytes(), **few)):
-        assert done.returncode == 2
-        assert "zcat FILE | jieda diagnose" in done.stderr
-        assert not done.stdout
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [
+        (b"", "2>&1"),
+        (b"\x7fELF\0\0\1\0" * 99, "this is a binary file, not a text log"),
+        (gzip.compress(KNOWN.encode()), "zcat FILE | jieda diagnose"),
+    ],
+    ids=["empty", "binary", "compressed"],
+)
+def test_what_is_no_log_is_told_before_an_index_is_built(
+    few: dict[str, str], tmp_path: Path, log: bytes, told: str
+) -> None:
+    file, data = tmp_path / "file", tmp_path / "data"
+    file.write_bytes(log)
+    for done in (
+        jieda("diagnose", str(file), **few | {"JIEDA_DATA": str(data)}),
+        jieda("diagnose", given=log, **few | {"JIEDA_DATA": str(data)}),
+    ):
+        assert (done.returncode, done.stdout, told in done.stderr) == (2, "", True)
+        assert not data.exists()
 
 
 def test_the_answer_is_in_the_language_asked_or_the_terminals(data: Path, answers: dict[str, Done]) -> None:

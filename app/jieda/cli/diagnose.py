@@ -2,9 +2,10 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -76,22 +77,19 @@ def command(  # noqa: PLR0913 - one parameter for each option
         raise click.UsageError("--explain cannot be combined with --format or --url")
     log_name = name or ("" if str(file) == "-" else str(file))
     options = DiagnoseOptions(lang, framework, form, log_name, explain)
-    client = client_of(url, directories)
-    if isinstance(client, Remote):
-        log = read_log(file, SEARCHED)
-        _refuse_empty(len(log))
-        answer, confidence = _ask_server(client, log, options)
-    else:
-        answer, confidence = _ask_content(client, file, options)
-    click.echo(answer, nl=not answer.endswith("\n"))
-    return 0 if confidence in SURE else 1
-
-
-def _refuse_empty(size: int) -> None:
-    if not size:
+    rest = read_chunks(file)
+    # Read before the index is opened, or even built: what cannot be read is told at once.
+    if not (first := next(rest, b"")):
         raise click.UsageError(
             "the log is empty; to pipe errors as well, use `2>&1`: COMMAND 2>&1 | jieda diagnose"
         )
+    client, log = client_of(url, directories), chain((first,), rest)
+    if isinstance(client, Remote):
+        answer, confidence = _ask_server(client, end_of(log, SEARCHED), options)
+    else:
+        answer, confidence = _ask_content(client, log, options)
+    click.echo(answer, nl=not answer.endswith("\n"))
+    return 0 if confidence in SURE else 1
 
 
 def read_chunks(file: Path) -> Iterator[bytes]:
@@ -114,11 +112,11 @@ class _Unreadable(click.FileError):
     exit_code = 2
 
 
-def read_log(file: Path, limit: int) -> bytes:
-    """Return the last `limit` bytes of the log, from the start of a line: a log can be endless, and its end has
-    the error. Raises click.FileError, click.UsageError."""
+def end_of(log: Iterable[bytes], limit: int) -> bytes:
+    """Return the last `limit` bytes of a log in chunks, from the start of a line: a log can be endless, and its end
+    has the error."""
     tail = Tail(limit)
-    for chunk in read_chunks(file):
+    for chunk in log:
         tail.add(chunk)
     text, first = tail.text(), tail.dropped_lines + 1
     if first > 1:
@@ -137,12 +135,11 @@ def _refuse_unreadable(beginning: bytes) -> None:
         raise click.UsageError("this is a binary file, not a text log")
 
 
-def _ask_content(client: Local, file: Path, options: DiagnoseOptions) -> tuple[str, str]:
-    log = window(client.service)
-    for chunk in read_chunks(file):
-        log.feed(chunk)
-    _refuse_empty(log.size)
-    found = ask(diagnose_log(client.service, log.extract(), options.lang, options.framework))
+def _ask_content(client: Local, log: Iterable[bytes], options: DiagnoseOptions) -> tuple[str, str]:
+    read = window(client.service)
+    for chunk in log:
+        read.feed(chunk)
+    found = ask(diagnose_log(client.service, read.extract(), options.lang, options.framework))
     t, diagnosis = client.shapers.translator(options.lang), found.diagnosis
     shaper = client.shapers.of(found.snapshot, options.lang)
     if options.form in FORMS:

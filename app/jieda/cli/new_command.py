@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from jieda.cli.asking import ask, local_client
-from jieda.cli.diagnose import read_log
+from jieda.cli.diagnose import end_of, read_chunks
 from jieda.cli.running import content_option, writing
 from jieda.content.authoring.edition_text import write_skeletons
 from jieda.content.authoring.writing import carry_out
@@ -68,7 +68,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 def _from_log(
     file: Path, directories: tuple[Path, ...], entry_id: str, framework: str, *, force: bool
 ) -> int:
-    log = read_log(file, Settings.load(os.environ).max_log_bytes).decode("utf-8", "replace")
+    log = end_of(read_chunks(file), Settings.load(os.environ).max_log_bytes).decode("utf-8", "replace")
     if not log:
         raise click.UsageError("the log is empty")
     client = local_client(directories)
