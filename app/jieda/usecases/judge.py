@@ -45,7 +45,7 @@ def judge(
     near: Sequence[Near] = ()
     if answer and (proven := _proven(found, answer, line)):
         found = _with_proven(found, proven, line)
-    elif found.verdict is Verdict.POSSIBLE and not found.asks and _is_doubted(snapshot, found, asked):
+    elif found.verdict is Verdict.POSSIBLE and not found.asks and _is_doubted(snapshot, found, asked, answer):
         near = [Near(each.entry, each.edition, (), each.score, each.evidence) for each in found.matches]
     elif found.verdict is Verdict.UNKNOWN and answer and not answer.weak and not _has_message(found):
         # A problem in somebody's own words may be found by words that no log contains; an exception's name alone is
@@ -79,11 +79,16 @@ def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAn
     return replace(answer, weak=weak, absent_words=() if is_explained else answer.absent_words)
 
 
-def _is_doubted(snapshot: Snapshot, found: Diagnosis, asked: SearchRequest) -> bool:
+def _is_doubted(
+    snapshot: Snapshot, found: Diagnosis, asked: SearchRequest, answer: SearchAnswer | None
+) -> bool:
     """Whether a search for the query of the diagnosis is weak: then the matches rest only on words or a line that other
-    programs print too, in a text about something else."""
+    programs print too, in a text about something else. `answer` is that of the request, often the same search."""
+    if not found.query or snapshot.searcher.is_remote:
+        return False
     query = SearchRequest(found.query, asked.lang, limit=1)
-    return bool(found.query) and not snapshot.searcher.is_remote and snapshot.searcher.search(query).weak
+    is_same = answer is not None and query == replace(asked, text=asked.text.strip(), limit=1)
+    return (answer if answer and is_same else snapshot.searcher.search(query)).weak
 
 
 def _proven(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Sequence[Hit]:
