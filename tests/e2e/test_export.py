@@ -107,6 +107,12 @@ def test_every_link_leads_to_a_file(site: Path) -> None:
             assert target.is_file() or (target / "index.html").is_file(), (file, path)
 
 
+def test_an_address_that_is_not_there_leads_home_in_either_language(site: Path) -> None:
+    page = (site / "404.html").read_text(encoding="utf-8")
+    links = re.findall(r'<p lang="([^"]+)">.*<a href="(/[^"]*)".*(English|中文)', page)
+    assert links == [("en", f"{PREFIX}/en/", "English"), ("zh-CN", f"{PREFIX}/zh/", "中文")]
+
+
 def test_it_is_searched_read_and_switched_without_a_server(page: Page, address: str) -> None:
     page.goto(f"{address}/en/")
     expect(page.get_by_role("link", name="Diagnose")).to_be_hidden()

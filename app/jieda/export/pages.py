@@ -125,6 +125,9 @@ async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
     yield "search.json", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
     main_lang = max(Language, key=lambda lang: len(library.published(lang)))
     yield "index.html", _redirect(site.urls.home(main_lang))
+    # Hosts of files send it for every address that does not exist, and nothing tells the reader's language.
+    texts = {"languages": tuple(Language), "t": site.translations.translate}
+    yield "404.html", site.renderer.render("missing.html", main_lang, urls=site.urls, **texts).encode()
     for old, new in library.current_ids.items():
         for lang in Language:
             path = site.urls.entry(lang, old).removeprefix(root)
