@@ -244,6 +244,13 @@ BROKEN = {
         {"failures.yaml": "prefixes:\n  - {name: p, lines: ['<{level}> '], examples: [<INFO>, '<1 2>']}\n"},
         "failures.yaml:2: example: `prefixes`: no line of 'p' finds its example '<1 2>'",
     ),
+    "file in the place of a logo": ({"site/logo.pdf": "x"}, "site/logo.pdf:1: place: is not an image that"),
+    "log in a folder of the background": ({"background/a/b.log": "x"}, "background/a:1: place: logs that"),
+    "folder in the place of a file": ({"programs.yaml/a": "x"}, "programs.yaml:1: place: is not a file"),
+    "accent that is hard to read": (
+        {"taxonomy.yaml": TAXONOMY + "site: {accent: '#ffee00'}\n"},
+        f"taxonomy.yaml:{TAXONOMY_LINES + 1}: contrast: `accent` has a contrast of 1.",
+    ),
     "sample in no folder of an entry": (
         {"samples/roll/stray.log": "x"},
         "samples/roll/stray.log:1: place: samples belong in",
@@ -505,6 +512,14 @@ def test_a_fix_without_an_option_is_asked_whether_it_applies_anywhere(tmp_path: 
             TAXONOMY + "site: {stages: [{name: {en: A, zh: 甲}, topics: [nothing]}]}\n",
             f":{TAXONOMY_LINES + 1}: `topics` 只能是 memory 之一，现在写的是 'nothing'",
         ),
+        (
+            "taxonomy.yaml",
+            "site: {logo: a b}\n",
+            ":1: `logo` 应该是目录 `site` 里的图片文件名，现在写的是 'a b'",
+        ),
+        ("taxonomy.yaml", "site: {accent: red}\n", ":1: `accent` 应该是颜色，例如 '#0b6b52'，要加引号，"),
+        ("taxonomy.yaml", "site: {lead: '{n}'}\n", ":1: `lead` 没有占位符 {n}，只有 {count} 和 {frameworks}"),
+        ("taxonomy.yaml", "topics:\n  月: {}\n", ":2: `topics` 应该是由字母、数字、`.`、`_` 和 `-` 组成的 id，"),
         ("glossary.yaml", "- {en: []}\n", ":1:"),
         ("dictionary.txt", "一 二 三\n", ":1: 应该是一个词，或者一个词加词频"),
         ("programs.yaml", "without: {programs: [nobody]}\n", ":1: `without`：下层没有 'nobody'"),

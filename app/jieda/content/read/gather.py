@@ -149,10 +149,10 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         taxonomy=taxonomy,
         glossary=groups,
         dictionary=_add_glossary_words(tuple(lines), groups),
-        # This refuses broken files, so it comes before `_find_problems`, which expects valid ones.
+        # These two refuse broken files, so they come before `_find_problems`, which expects valid ones.
+        site=read_site(taxonomies, taxonomy.topic),
         logs=read_log_knowledge(tuple(texts[PROGRAMS]), tuple(texts[FAILURES])),
         problems=tuple(_find_problems(texts, taxonomy)),
-        site=read_site(taxonomies, taxonomy.topic),
     )
 
 

@@ -152,7 +152,7 @@ def _lead(node: Node, report: Report) -> str:
 _image = matching(
     re.compile(r"[\w-][\w.-]{0,80}\.(?:svg|png|webp|jpe?g|gif)"), "the name of an image in the folder `site`"
 )
-_color = matching(COLOR, "a colour such as '#0b6b52', in quotes")
+_color = matching(COLOR, "a color such as '#0b6b52', in quotes")
 _link = {"name": _texts, "url": _address}
 _SITE: Mapping[str, Form] = {
     "name": _texts,
