@@ -356,6 +356,14 @@ def test_nothing_names_the_machine_it_was_written_on() -> None:
             assert not machine.search(text), name
 
 
+def test_english_has_one_spelling() -> None:
+    other = re.compile(r"colour|catalogue|behaviour|favour|neighbour|licence", re.IGNORECASE)
+    for name in tracked():
+        if name.startswith(("app/", "docs/", "static/")) or "/" not in name:
+            text = (ROOT / name).read_bytes().decode("utf-8", "replace")
+            assert not other.search(text), name
+
+
 @pytest.mark.parametrize("name", ["docs/agents.md", "docs/agents.zh-CN.md"])
 def test_every_client_is_named_and_those_shown_are_as_on_the_site(name: str) -> None:
     example = {"name": "jieda", "base": "https://faq.example.com", "mcp": "https://faq.example.com/mcp"}

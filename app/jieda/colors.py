@@ -1,4 +1,4 @@
-"""Contrast and mixing of colours, given as sRGB in hexadecimal digits."""
+"""Contrast and mixing of colors, given as sRGB in hexadecimal digits."""
 
 import re
 
@@ -7,22 +7,22 @@ READABLE = 4.5
 """The contrast that text needs (WCAG 2.2, AA)."""
 LIGHT_GROUNDS = ("#fbfaf7", "#ffffff", "#f2f0eb")
 DARK_GROUNDS = ("#141618", "#1b1e21", "#0f1113")
-"""Backgrounds of text in the accent colour, by theme; equal to those in the style sheet."""
+"""Backgrounds of text in the accent color, by theme; equal to those in the style sheet."""
 
 
 def contrast(color: str, other: str) -> float:
-    """Return the contrast ratio of two colours, from 1 to 21."""
+    """Return the contrast ratio of two colors, from 1 to 21."""
     dark, light = sorted((_luminance(color), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
 def lowest_contrast(color: str, grounds: tuple[str, ...]) -> float:
-    """Return the lowest contrast of a colour with any of several backgrounds."""
+    """Return the lowest contrast of a color with any of several backgrounds."""
     return min(contrast(color, ground) for ground in grounds)
 
 
 def mix(color: str, other: str, share: float) -> str:
-    """Mix a colour with another, of which the result has `share`."""
+    """Mix a color with another, of which the result has `share`."""
     pairs = zip(_channels(color), _channels(other), strict=True)
     return "#" + "".join(f"{round(value + (target - value) * share):02x}" for value, target in pairs)
 

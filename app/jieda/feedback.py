@@ -129,7 +129,7 @@ class GapOutcome(StrEnum):
 
 
 class TriedOutcome(StrEnum):
-    """What came of an entry, as whoever tried it says."""
+    """Whether an entry helped somebody who tried it, and if not, why."""
 
     SOLVED = "solved"
     FAILED = "did_not_work"

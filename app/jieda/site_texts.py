@@ -29,7 +29,7 @@ class SiteTexts:
 
     `lead` and `summary` introduce the entries; `lead` has the placeholders `{count}` and `{frameworks}`. `paste` is an
     example of a log to paste, `examples` are questions to try. `short` is the name used in sentences and in the corner
-    of each page. `logo` and `icon` name files in the folder `site`; `accent` and `accent_dark` are colours. The footer
+    of each page. `logo` and `icon` name files in the folder `site`; `accent` and `accent_dark` are colors. The footer
     has `links` and, with `credit`, what the site is made with. The start page draws a map of `stages`.
     """
 

@@ -519,7 +519,11 @@ def test_a_fix_without_an_option_is_asked_whether_it_applies_anywhere(tmp_path: 
         ),
         ("taxonomy.yaml", "site: {accent: red}\n", ":1: `accent` 应该是颜色，例如 '#0b6b52'，要加引号，"),
         ("taxonomy.yaml", "site: {lead: '{n}'}\n", ":1: `lead` 没有占位符 {n}，只有 {count} 和 {frameworks}"),
-        ("taxonomy.yaml", "topics:\n  月: {}\n", ":2: `topics` 应该是由字母、数字、`.`、`_` 和 `-` 组成的 id，"),
+        (
+            "taxonomy.yaml",
+            "topics:\n  月: {}\n",
+            ":2: `topics` 应该是由字母、数字、`.`、`_` 和 `-` 组成的 id，",
+        ),
         ("glossary.yaml", "- {en: []}\n", ":1:"),
         ("dictionary.txt", "一 二 三\n", ":1: 应该是一个词，或者一个词加词频"),
         ("programs.yaml", "without: {programs: [nobody]}\n", ":1: `without`：下层没有 'nobody'"),

@@ -73,12 +73,12 @@ def _messages(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the paragraphs of a catalog with their translations, empty for fuzzy and missing ones; whitespace is
     collapsed. Raises ImportingError if Babel is not installed or the file is not a catalog."""
     if babel_pofile is None:
-        missing = EXTRA_MISSING.format(what="gettext catalogues", package="babel")
+        missing = EXTRA_MISSING.format(what="gettext catalogs", package="babel")
         raise ImportingError(f"{path}: {missing}")
     try:
         catalog = babel_pofile.read_po(BytesIO(read_text(path).encode()), abort_invalid=True)
     except (babel_pofile.PoFileError, ValueError) as error:
-        raise ImportingError(f"{path} is not a gettext catalogue: {error}") from error
+        raise ImportingError(f"{path} is not a gettext catalog: {error}") from error
     for message in catalog:
         if isinstance(message.id, str) and message.id and isinstance(message.string, str):
             yield " ".join(message.id.split()), "" if message.fuzzy else " ".join(message.string.split())

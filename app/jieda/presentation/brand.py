@@ -1,4 +1,4 @@
-"""Branding: the forms of the site's name, and its colours."""
+"""Branding: the forms of the site's name, and its colors."""
 
 import re
 from itertools import groupby
@@ -42,7 +42,7 @@ def wordmark(site: SiteTexts, lang: Language) -> tuple[tuple[str, str], ...]:
 
 
 def style_sheet(site: SiteTexts) -> str:
-    """Return a style sheet with the accent colour in all its shades."""
+    """Return a style sheet with the accent color in all its shades."""
     light = _tokens(site.accent, toward=BLACK, ground=WHITE, on=WHITE)
     accent = site.accent_dark or _lighten(site.accent)
     dark = _tokens(accent, toward=WHITE, ground=DARK_GROUNDS[1], on=BLACK)

@@ -113,7 +113,7 @@ class Urls:
         return self.entry(lang, f"{entry_id}.md")
 
     def brand(self, name: str, version: str) -> str:
-        """Return the logo, icon or colours of the content; `version` busts caches."""
+        """Return the logo, icon or colors of the content; `version` busts caches."""
         return self.path(paths.BRAND, name=name) + _query({"v": version})
 
     def tag(self, lang: Language, facet: str, value: str, **params: Parameter) -> str:

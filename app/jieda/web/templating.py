@@ -16,7 +16,7 @@ from jieda.locales.translations import Translations
 TEMPLATES = Path(__file__).parent / "templates"
 
 # Characters that no document may contain, but error pages or titles may be given. HTML keeps escape characters: a
-# coloured log returns to its text area as it was pasted.
+# colored log returns to its text area as it was pasted.
 NOT_IN_HTML = re.compile("\x00")
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 

@@ -64,7 +64,7 @@ def requested_part(request: Request, count: int) -> int:
 
 
 async def send_brand(request: Request) -> Response:
-    """Send the style sheet with the content's colours, or one of its logos."""
+    """Send the style sheet with the content's colors, or one of its logos."""
     site, name = site_of(request), request.path_params["name"]
     library, version = site.service.current().library, request.query_params.get("v", "")
     image = library.brand_image(name)
