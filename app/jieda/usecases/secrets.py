@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from jieda.diagnosis.answers import Diagnosis
+from jieda.han import HAN
 from jieda.log.lines import MASK, PRIVATE_KEY
 
 _OPENED = r"""\\*["']?"""
@@ -23,13 +24,16 @@ _RANDOM = (
 )
 """A random value: long, of letters and digits. Training logs are full of `eos_token` and `max_tokens`, whose values
 are not secret."""
-_NO_VALUE = r"""(?:none|null|true|false|nil)\.?(?:[\s"',;&(){}\[\]<>]|$)"""
+_NO_VALUE = r"""(?:none|null|true|false|nil)\.?(?:[\s"',;&(){}\[\]<>，。；、）]|$)"""
 _TYPED = r"""(?:(?-i:\w{0,20}(?:Secret|Password)(?:Str|Bytes)?\()?[(\[]{0,3}[bBuUrRfF]{0,2}(?=\\*["']))?"""
 """What Python prints before a quoted value: `b'…'`, `['…']`, `SecretStr('…')`."""
 _IS = rf"{_OPENED}\s*(?:[:=]{{1,2}}+>?|：)\s*(?!{_NO_VALUE}){_TYPED}"
 _NO_WORD_BEFORE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
 r"""The start of a word. Not `\b`, which takes a Chinese character for a part of the word after it; an escape such as
 `\n` or `%3D` before a word is not part of it either."""
+_COUNT = r"(?:0x[\da-f]+|\d[\d.,:/%_-]*+[a-z%]{0,9}+(?:[+-]?\d{1,3})?)(?!\w)"
+"""A number, possibly with a unit."""
+_CHINESE, _ASCII = "(?:密码|口令|密钥|令牌)", r"(?a:[\w.@#$%^*+/=!?~:-])"
 _OPTION = r"(?<![a-z0-9_-])--[a-z0-9_-]*"
 """The start of an option. It is tried once per run of dashes and letters, which keeps long runs cheap."""
 _GIVEN = r"""["']?,?\s+(?!["']?-)"""
@@ -50,7 +54,11 @@ NAMED: Mapping[str, str] = {
     "bearer token": rf"{_NO_WORD_BEFORE}(?:bearer|api[ _-]?key(?: provided| is)?:?)\s+{_RANDOM}",
     "cookie": rf"{_NO_WORD_BEFORE}(?:set-)?cookie{_OPENED}\s*:\s*(?P<secret>.+)",
     "password": rf"(?:password|passwd|passphrase|(?<![a-z])pwd|secret|credentials?){_IS}{_VALUE}",
-    # Alone, or of a `forward_pass`, it is a step of a program.
+    # Of a `forward_pass` it is a step of a program; alone, it is one, or a count, unless it looks like a password.
+    "password called pass": (
+        rf"""(?<![a-z0-9_-])(?:pass=|(?<=["'])pass\\*["']\s*:\s*){_OPENED}(?P<secret>(?!{_COUNT})"""
+        rf"""(?=[^\s"',;&]{{0,64}}\d)(?=[^\s"',;&]{{0,64}}[a-z])[^\s"',;&(){{}}\[\]<>]{{7,}})"""
+    ),
     "password of somebody": (
         r"(?:(?<![a-z])(?:db|sql|root|admin|ssh|sudo|become|mail|smtp|redis|ldap|proxy)[_-]?"
         rf"|{_NO_WORD_BEFORE}user(?:name)?=[^\s,;&]{{1,80}}[,;&\s])p(?:ass|w){_IS}{_VALUE}"
@@ -59,7 +67,11 @@ NAMED: Mapping[str, str] = {
         rf"{_NO_WORD_BEFORE}machine\s{{1,9}}\S{{1,200}}\s{{1,9}}login\s{{1,9}}\S{{1,80}}\s{{1,9}}password\s{{1,9}}(?P<secret>\S+)"
     ),
     # Of ASCII alone: other text there is a sentence.
-    "Chinese name of a secret": rf"(?:密码|口令|密钥|令牌){_IS}{_OPENED}(?P<secret>(?a:[\w.@#$%^*+/=!?~:-])+)",
+    "Chinese name of a secret": rf"{_CHINESE}{_IS}{_OPENED}(?P<secret>{_ASCII}+)",
+    # At the end of a clause: `密钥是 RSA 格式` describes one.
+    "Chinese sentence with a secret": (
+        rf"{_CHINESE}(?:已?(?:设置?|改|重置))?[是为成][：:]?\s*(?!{_NO_VALUE}){_OPENED}(?P<secret>{_ASCII}++)(?!\s?[{HAN}])"
+    ),
     "key": (
         r"(?:client-key-data|(?:api|access|secret|private|account|storage|encryption|signing|ssh)[_-]?key(?:[_-]?id)?)"
         rf"{_IS}{_VALUE}"
