@@ -397,6 +397,48 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
         ),
         # One row under headings that say what it holds.
         ("a.md", "# FAQ\n\n| Question | Answer |\n|---|---|\n| Is it free? | Yes |\n", [("Is it free?", 5)]),
+        # A problem and what to do on one line of a list: only below a heading that is named for questions.
+        (
+            "a.md",
+            "# Mill\n\n## Parts\n\n- **Stone**: not local\n- **Sail**: no cloth\n\n## Known issues\n\n"
+            "1. **Sails stand still**: wait for wind\n2. **Flour** → sieve it\n"
+            "3. `E12: no grain`: refill\n\n## License\n\nMIT\n",
+            [("Sails stand still", 10), ("Flour", 11), ("`E12: no grain`", 12)],
+        ),
+        (
+            "a.md",
+            "# 磨坊\n\n讲磨坊。\n\n## 故障排除指南\n\n- 风车不转：等风来\n- 面粉太粗：再筛一遍\n\n## 许可证\n\nMIT\n",
+            [("风车不转", 7), ("面粉太粗", 8)],
+        ),
+        (
+            "a.md",
+            "# Mill\n\nA mill.\n\n## F.A.Q.\n\n**Sails stand still:**\n\n`wait`\n\n**Grain missing:**\n\n`refill`\n\n"
+            "## License\n\nMIT\n",
+            [("Sails stand still", 7), ("Grain missing", 11)],
+        ),
+        # Labels begin questions, but only parts of an answer below a heading that says what it is about.
+        (
+            "a.md",
+            "# Known issues\n\nProblem: No wind.\nSolution: Wait.\n\nProblem: No grain.\nSolution: Refill.\n",
+            [("No wind.", 3), ("No grain.", 6)],
+        ),
+        (
+            "a.md",
+            "# 故障排查\n\n## 风车不转\n\n**问题**：等了一天也不转。\n\n**解决**：等风来。\n\n"
+            "## 面粉太粗\n\n**问题**：筛不过去。\n\n**解决**：再磨。\n",
+            [("风车不转", 3), ("面粉太粗", 9)],
+        ),
+        (
+            "a.md",
+            "# 故障排查\n\n| 类型 | 症状 | 处理方法 |\n|---|---|---|\n| 风 | 不转 | 等 |\n| 粮 | 不出面 | 加 |\n",
+            [("不转", 5), ("不出面", 6)],
+        ),
+        # A version is no number of a question.
+        (
+            "a.md",
+            "# FAQ\n\n* *Is `&lt;b&gt;` free?*\n\n  Yes.\n\n* *3.x 版本收费吗？*\n\n  No.\n",
+            [("Is `<b>` free?", 3), ("3.x 版本收费吗？", 7)],
+        ),
         # Links to guides are no questions, and neither is a paragraph in bold type or above a rule.
         ("a.md", "# Docs\n\nMore:\n\n1、如何安装？ [看](a)\n2、怎么升级？ [看](b)\n", [("Docs", 1)]),
         (
@@ -501,6 +543,22 @@ def test_a_folder_of_runbooks_becomes_errors_that_link_to_each_other(
     assert "## Cause\n\nSee [memory](memory-runs-out.md).\n" in crash
     assert "kind: error\n" in draft(tmp_path, "memory-runs-out")
     assert "Cordon it first." in draft(tmp_path, "drain-node")
+
+
+@pytest.mark.parametrize(
+    ("text", "symptoms", "fix"),
+    [
+        ("Sails stand.\n\nSymptom: no flour.\n\nSolution: wait.", "Symptom", "Fix"),
+        ("风车不转。\n\n#### 现象\n\n没有面粉。\n\n修复：等风来。", "现象", "解决办法"),
+    ],
+)
+def test_text_above_a_labeled_symptom_belongs_to_it(
+    imported: Callable[..., Result], tmp_path: Path, text: str, symptoms: str, fix: str
+) -> None:
+    imported(["a.md"], a_DOT_md=f"# FAQ\n\n### WindError: no wind\n\n{text}\n\n### Is it free?\n\nYes.\n")
+    found = (tmp_path / "content").glob("*/roll/*wind*.md")
+    lines = next(found).read_text(encoding="utf-8").split("\n")
+    assert [line for line in lines if line.startswith("#")] == [f"## {symptoms}", f"## {fix}"]
 
 
 @pytest.mark.parametrize(

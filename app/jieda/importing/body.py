@@ -20,6 +20,7 @@ EMPTY = {Language.EN: "TODO: the page has no answer to this.", Language.ZH: "待
 
 _HEADING = re.compile(r"(?P<before>[\s>]*(?:(?:[-*+]|\d+[.)])\s+)?)#{1,6}\s+(?P<text>.*?)(?:\s+#+)?\s*$")
 _LABEL = re.compile(r"(?:\*\*|__)(?P<name>[^*_\n]{1,40}?)\s*[:：]?\s*(?:\*\*|__)\s*[:：]?\s*(?P<rest>.*)")
+_PLAIN_LABEL = re.compile(r"(?P<name>[^*_\n:：]{1,40}?)\s*[:：]\s*(?P<rest>.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,9 @@ def _split_sections(text: str) -> tuple[tuple[str, str], ...]:
     if not "".join(parts[0][1]).strip():
         parts = parts[1:]
     elif len(parts) > 1:
-        parts[0] = ("symptom", parts[0][1])
+        # What the page labels as the symptom may continue what it says in front of it.
+        labeled = parts.pop(1)[1] if parts[1][0] == "symptom" else []
+        parts[0] = ("symptom", [*parts[0][1], *labeled])
     return tuple((key, "\n".join(lines).strip("\n")) for key, lines in parts if key)
 
 
@@ -111,9 +114,10 @@ def _section_of(block: SourceBlock, line: str) -> tuple[str, str] | None:
     if block.kind == "heading":
         key = WORDING.part(plain(block.content))
         return (key, "") if key else None
-    match = _LABEL.match(line) if block.kind == "paragraph" else None
+    match = _LABEL.match(line) or _PLAIN_LABEL.match(line) if block.kind == "paragraph" else None
     key = WORDING.part(match["name"]) if match else ""
-    return (key, match["rest"]) if match and key else None
+    usual = match and (match.re is _LABEL or key in {"symptom", "cause", "fix"})
+    return (key, match["rest"]) if match and key and usual else None
 
 
 def _shift_headings(text: str) -> tuple[str, dict[str, str]]:

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from itertools import accumulate, pairwise
 from statistics import fmean
 
@@ -96,7 +97,7 @@ def plain(text: str) -> str:
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\\([\\`*_{}\[\]()#+.!<>-])", r"\1", text)
     text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
-    return " ".join(PICTURES.sub("", text).split()) or text.strip()
+    return unescape(" ".join(PICTURES.sub("", text).split()) or text.strip())
 
 
 def anchor_of(text: str) -> str:

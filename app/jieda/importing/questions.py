@@ -49,7 +49,8 @@ def inner_units(hosts: Sequence[Host]) -> Mapping[int, Units]:
         for at, host in enumerate(hosts):
             if at in chosen or not _may_contain(host, style, asking):
                 continue
-            if units := tuple(replace(each, style=style) for each in find(host.section.own)):
+            units = tuple(replace(each, style=style) for each in find(host.section.own))
+            if units and not (style == "marked" and _only_labels(host, units)):
                 found[at] = units
         if found and _has_real_questions(style, [(hosts[at], units) for at, units in found.items()]):
             chosen |= found
@@ -58,11 +59,24 @@ def inner_units(hosts: Sequence[Host]) -> Mapping[int, Units]:
 
 def _may_contain(host: Host, style: str, asking: Set[HeadingRank]) -> bool:
     """Whether the text of a host may have questions in a style: not if its heading asks or is peripheral."""
+    if style == "led":
+        return _is_for_questions(host)
     if _title(host) in WORDING.sections:
         return True
     if style != "marked" and host.section.rank in asking:
         return False
     return style in BOXED or not WORDING.is_peripheral(host.section.title)
+
+
+def _is_for_questions(host: Host) -> bool:
+    """Whether a heading is named for questions; that of the FAQ section of a longer page has become the root."""
+    return WORDING.holds_questions(host.section.title) or not (host.section.rank or host.section.first == 0)
+
+
+def _only_labels(host: Host, units: Units) -> bool:
+    """Whether a single mark such as `Problem:` begins the answer to a heading that says itself what it is about."""
+    own_words = _title(host) and not _is_for_questions(host)
+    return bool(own_words and len(units) == 1 and WORDING.label.match(units[0].title))
 
 
 def _asking_ranks(hosts: Sequence[Host]) -> frozenset[HeadingRank]:
@@ -82,7 +96,9 @@ def _has_real_questions(style: str, groups: Sequence[tuple[Host, Units]]) -> boo
     """Whether the units of a style are really questions, judged by all of them on the page."""
     units = [unit for _, of_host in groups for unit in of_host]
     titles = [unit.title for unit in units]
-    if sum(WORDING.is_part(title) or _leads_in(style, title) for title in titles) * 2 >= len(titles):
+    leading_in = not all(_is_for_questions(host) for host, _ in groups)
+    parts = sum(WORDING.is_part(title) or (leading_in and _leads_in(style, title)) for title in titles)
+    if parts * 2 >= len(titles):
         return False
     headings = [host.section.title for host, _ in groups]
     host_likeness = fmean(WORDING.likeness(title) if title else 0.0 for title in headings)
@@ -99,7 +115,9 @@ def _has_real_questions(style: str, groups: Sequence[tuple[Host, Units]]) -> boo
     if len(units) < 2 or not answered or host_likeness >= 0.6:
         return False
     # Sections that consist of such units are questions, however they are worded.
-    return likeness >= 0.5 or (style in {"details", "definition", "strong"} and len(units) >= 2 * len(groups))
+    return likeness >= 0.5 or (
+        style in {"details", "definition", "strong", "led"} and len(units) >= 2 * len(groups)
+    )
 
 
 def _leads_in(style: str, title: str) -> bool:
@@ -241,6 +259,8 @@ def _questions_of_host(host: Host, units: Units) -> Iterator[PageQuestion]:
     ends = [unit.first for unit in units[1:]] + [host.end]
     for unit, end in zip(units, ends, strict=bool(units)):
         title = WORDING.without_mark(unit.title)
+        if unit.style == "strong":
+            title = title.rstrip(" :：")
         yield PageQuestion(
             title, unit.anchor, unit.first, unit.body, end, categories, unit.style, unit.lead, unit.title
         )
@@ -292,7 +312,7 @@ def _merge_parts(questions: Sequence[PageQuestion], numbered: Set[int] | None) -
         part = WORDING.is_part(question.title) and not WORDING.is_peripheral(question.title)
         if kept and numbered is not None and question.first not in numbered:
             part = kept[-1].categories == question.categories
-        leads_in = _leads_in(question.style, question.title)
+        leads_in = _leads_in(question.style, question.written)
         if kept and question.written == kept[-1].written and question.first <= kept[-1].body + 2:
             kept[-1] = question
         elif kept and ((question.style == "heading" and part) or (leads_in and WORDING.asks(kept[-1].title))):

@@ -17,6 +17,12 @@ MAX_TITLE_CHARS = 300
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(?P<title>.+?)(?:(?<=\S)|(?<=[?？] ))\1(?P<rest>.*)", re.DOTALL)
 _SLANTED = re.compile(r"\A[*_](?=[^*_\s])([^*_]+[?？])[*_]\Z")
 """A question in italics on a line of its own."""
+_SEPARATOR = r"\s*(?:[:：→]|->|=>|\s[-–—]\s)\s*"
+_LED = re.compile(
+    rf"(?:(?P<strong>\*\*|__)(?=\S)(?P<bold>[^\n]+?)(?:(?<=[:：])(?P=strong)\s*|(?P=strong){_SEPARATOR})"
+    rf"|(?P<plain>(?:`[^`\n]+`|[^`\n:：*]){{1,60}}?){_SEPARATOR})(?=[^\s/])"
+)
+"""A problem, a colon, an arrow or a dash, and what to do, on one line."""
 _DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
 """A problem in bold, then a dash and what to do."""
 _BEFORE_STRONG = re.compile(rf"{PICTURES.pattern}(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{{1,3}}[.、)]\s*)?")
@@ -128,12 +134,23 @@ def _items(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
                 yield _item(item, last=item is items[-1] and outside)
 
 
+def _led_items(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
+    """Find items of lists in which each item is a problem, a colon or the like, and what to do."""
+    items = [item for block in blocks if block.kind.endswith("_list") for item in block.children]
+    led = [match for item in items if item.children and (match := _LED.match(item.children[0].content))]
+    for item, match in zip(items, led, strict=False) if len(led) == len(items) else ():
+        lead = match.string[match.end() :].partition("\n")[0]
+        if not WORDING.asks(lead):
+            title = plain(match["bold"] or match["plain"])
+            yield Unit(title, item.first, item.children[0].first + 1, answered=True, lead=lead)
+
+
 def _item(item: SourceBlock, *, last: bool) -> Unit:
     paragraph = item.children[0]
-    content = paragraph.content.strip()
+    content = _SLANTED.sub(r"**\1**", paragraph.content.strip())
     strong = _STRONG.match(content)
     if strong and (not strong["rest"].strip(" :：") or strong["rest"].lstrip(" :：").startswith("\n")):
-        title, rest = strong["title"], strong["rest"].strip(" :：")
+        title, rest = strong["title"].rstrip(" :："), strong["rest"].strip(" :：")
         lead = ""
     elif strong and WORDING.asks(strong["title"]):
         title, rest = strong["title"], strong["rest"]
@@ -228,6 +245,7 @@ STYLES: Mapping[str, Finder] = {
     "table": _rows,
     "definition": _definitions,
     "strong": _strong_starts,
+    "led": _led_items,
     "item": _items,
     "numbered": _numbered_lines,
 }

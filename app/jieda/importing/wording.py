@@ -10,7 +10,9 @@ from typing import Any
 _ENGLISH_WORD = re.compile(r"[a-z][a-z0-9']*")
 _ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Failure|Fault|Warning)\b|\b(?:SIG[A-Z]{2,5}|E[A-Z]{4,})\b")
 _NUMBER = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
-_NUMBERED = re.compile(rf"^\s*(?:(?:\d{{1,3}}\.)*{_NUMBER}\s*[.、)）](?!\d)|[（(]{_NUMBER}[)）])\s*")
+_NUMBERED = re.compile(
+    rf"^\s*(?:(?:\d{{1,3}}\.)*{_NUMBER}\s*[.、)）](?!\d|[xX](?![a-z]))|[（(]{_NUMBER}[)）])\s*"
+)
 _COUNTED = re.compile(rf"^\W*([^\W\d]+)\s*{_NUMBER}\s*(?:[:：.、)）-]|$)")
 _PIECES = re.compile(r"[（()）：:/|,，]|\s(?:and|[&–—-])\s|与|和|及")
 _ENDS_ASKING = re.compile(r"[?？][\s\"'”’)）*_`!！]*$|[?？]\s")
@@ -40,7 +42,10 @@ class Wording:
         self.question_columns = _titles(raw["column"]["question"])
         self.code_columns = _titles(raw["column"]["code"])
         self.answer_columns = _titles(raw["column"]["answer"])
-        self.sections = _titles(raw["section"]["en"], raw["section"]["zh"])
+        names, endings = (_titles(raw["section"][key]) for key in ("names", "endings"))
+        self.sections = names | endings
+        any_ending, kinds = "|".join(endings), raw["section"]["kind"].replace(" ", "|")
+        self.section = re.compile(rf"(?:.*(?<![a-z0-9]))?(?:{any_ending})(?:{kinds})?|{'|'.join(names)}")
         self.page_names = frozenset(raw["page"]["names"].split())
         self.solved, self.unsolved = _phrases(thread["solved"]), _phrases(thread["open"])
         self.same_thread = _phrases(thread["same"])
@@ -98,8 +103,7 @@ class Wording:
     def holds_questions(self, title: str) -> bool:
         """Whether a section or page is named for questions: `FAQ`, `Known issues (FAQ)`, `安装常见问题`."""
         pieces = [fold_title(piece) for piece in (title, *_PIECES.split(title))]
-        endings = tuple(name for name in self.sections if not name.isascii())
-        return any(piece in self.sections or piece.endswith(endings) for piece in pieces)
+        return not self.asks(title) and any(map(self.section.fullmatch, pieces))
 
     def sorts_of(self, title: str) -> frozenset[str]:
         """Return the sorts of a question (how, why, …), which are the same in both languages."""
