@@ -36,6 +36,7 @@ SECRET_LINES = {
     "Chinese name of a secret": ("数据库密码=Hunter2Secret 无效", "Hunter2Secret"),
     "Chinese sentence with a secret": ("登录失败，默认密码是 letmein，请修改", "letmein"),
     "key": ("WANDB_API_KEY=" + HEX[:40], HEX[:40]),
+    "key of any name": (f"+ ray job submit -- train.py --wandb-key {HEX[:40]} --lr 1", HEX[:40]),
     "token": ("RuntimeError: env HF_TOKEN=abcdefgh12345678abcd rejected", "abcdefgh12345678abcd"),
     "password on a command line": ("+ python train.py --db-password hunter2 --lr 1e-6", "hunter2"),
     "token on a command line": ("ray job submit --auth-token 1234abcd5678efgh9012", "1234abcd5678efgh9012"),
@@ -144,6 +145,15 @@ def test_each_kind_of_secret_is_masked_and_the_rest_of_its_line_stays(name: str)
         ("password=none-of-yours", "password=***"),
         ('if password == "hunter2"', 'if password == "***"'),
         (f"wandb login --relogin {HEX[:40]}", "wandb login --relogin ***"),
+        (f"swanlab login -k {HEX[:40]}", "swanlab login -k ***"),
+        (f"Namespace(wandb_key='{HEX[:40]}', lr=1)", "Namespace(wandb_key='***', lr=1)"),
+        (
+            f"wandb.login(key='{HEX[:40]}'), not oss_key={HEX[:24]}.",
+            "wandb.login(key='***'), not oss_key=***.",
+        ),
+        (f"['train.py', '--wandb-key', '{HEX[:40]}']", "['train.py', '--wandb-key', '***']"),
+        (f"  wandb_key .......... {HEX[:40]}", "  wandb_key .......... ***"),
+        ("  db_password .......... hunter2", "  db_password .......... ***"),
         (
             "https://b.oss-cn-beijing.aliyuncs.com/k?Expires=1&Signature=a%3D",
             "https://b.oss-cn-beijing.aliyuncs.com/k?Expires=1&Signature=***",
@@ -175,6 +185,9 @@ def test_secrets_are_masked_in_the_forms_that_logs_have(line: str, shown: str) -
         "curl --negotiate -u : https://a:8080 && docker run -u 1000:1000 -p 80:80 curlimages/curl",
         "client-key: /root/.minikube/client.key",
         "Invalid api key: check your settings",
+        "--input-key messages_2_of_the_prompt --ssh-key /root/.ssh/id_ed25519 sort_key=data/train2/part.parquet",
+        "  wandb_key .......... None",
+        "waiting for the password ... done",
     ],
 )
 def test_what_is_no_secret_stays(line: str) -> None:

@@ -24,10 +24,12 @@ _RANDOM = (
 )
 """A random value: long, of letters and digits. Training logs are full of `eos_token` and `max_tokens`, whose values
 are not secret."""
+_RUN = rf"{_OPENED}(?P<secret>(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{{20,}})(?![\w/-]|\.\w)"
+"""A random value without punctuation, as a key is written. The name of a column, a file or a cache has more."""
 _NO_VALUE = r"""(?:none|null|true|false|nil)\.?(?:[\s"',;&(){}\[\]<>，。；、）]|$)"""
 _TYPED = r"""(?:(?-i:\w{0,20}(?:Secret|Password)(?:Str|Bytes)?\()?[(\[]{0,3}[bBuUrRfF]{0,2}(?=\\*["']))?"""
 """What Python prints before a quoted value: `b'…'`, `['…']`, `SecretStr('…')`."""
-_IS = rf"{_OPENED}\s*(?:[:=]{{1,2}}+>?|：)\s*(?!{_NO_VALUE}){_TYPED}"
+_IS = rf"{_OPENED}\s*(?:[:=]{{1,2}}+>?|：|(?<=\s)\.{{4,99}}(?=\s))\s*(?!{_NO_VALUE}){_TYPED}"
 _NO_WORD_BEFORE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
 r"""The start of a word. Not `\b`, which takes a Chinese character for a part of the word after it; an escape such as
 `\n` or `%3D` before a word is not part of it either."""
@@ -76,6 +78,7 @@ NAMED: Mapping[str, str] = {
         r"(?:client-key-data|(?:api|access|secret|private|account|storage|encryption|signing|ssh)[_-]?key(?:[_-]?id)?)"
         rf"{_IS}{_VALUE}"
     ),
+    "key of any name": rf"{_NO_WORD_BEFORE}key(?:{_IS}|(?<=-key){_GIVEN}){_RUN}",
     "token": rf"""(?:token|jwt|(?<![a-z])(?:[as]k|_auth)|(?<=["'])auth(?=\\*["'])){_IS}{_RANDOM}""",
     "password on a command line": (
         rf"{_OPTION}(?:password|passwd|passphrase|secret|(?:api|access|secret)[_-]?key){_GIVEN}{_VALUE}"
@@ -99,7 +102,7 @@ NAMED: Mapping[str, str] = {
         r"[?&](?:(?:x-[a-z]{3,4}-|q-)?(?:signature|credential|security-token)|sig)=(?P<secret>[^\s&\"']+)"
     ),
     "login with a key": (
-        rf"{_NO_WORD_BEFORE}login\s+(?:--\S{{1,80}}\s{{1,9}}){{0,8}}(?P<secret>(?=[a-z_-]{{0,19}}[0-9])[0-9a-z_-]{{20,}})"
+        rf"{_NO_WORD_BEFORE}login\s+(?:--?\S{{1,80}}\s{{1,9}}){{0,8}}(?P<secret>(?=[a-z_-]{{0,19}}[0-9])[0-9a-z_-]{{20,}})"
     ),
 }
 """Secrets known by what stands before them, in either case: patterns in which the group that is not empty is the
