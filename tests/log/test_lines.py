@@ -58,6 +58,14 @@ def test_what_is_part_of_the_message_stays(line: str) -> None:
     assert fold(line).texts == (line,)
 
 
+@pytest.mark.parametrize(
+    "launcher", ["", "0: ", "[rank0]: ", "trainer-1  | ", "Jun 12 10:00:00 web-1 train[12]: "]
+)
+def test_an_actor_is_known_behind_the_prefix_of_a_launcher(launcher: str) -> None:
+    log = f"{launcher}(ActorWorker(reference-0) pid=7, ip=10.0.0.4) KeyError: 1"
+    assert [each for each in fold(log).processes if each != "rank"] == ["ActorWorker"]
+
+
 def test_ranks_are_folded_and_the_first_line_is_remembered() -> None:
     log = "start\n" + "\n".join(f"[rank{rank}]: KeyError: 1" for rank in range(64))
     parsed = parse(log)

@@ -40,7 +40,7 @@ _DECORATION = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "^~`│╭
 _AFTER = " \t│"
 _TAKEN_APART = re.compile(r"\r|\\n|%\|")
 
-_PROCESS = re.compile(r"[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80})")
+_PROCESS = re.compile(r"(?<!\w)[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80})")
 _MOST_PREFIXES = 8
 
 
@@ -110,7 +110,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     places: list[int] = []
     printed: dict[int, tuple[int, str]] = {}
     seen: dict[str, tuple[int, str, list[_PrintedText]]] = {}
-    processes: dict[str, int] = {}
+    sources: dict[str, int] = {}
     margins: dict[int, tuple[int, str]] = {}
     for number, line in enumerate(physical, 1):
         if line not in decorated:
@@ -126,8 +126,11 @@ def fold(text: str, formats: Formats) -> FoldedLog:
                 printed[len(rows)] = one.times, one.source
                 rows.append(one.text)
                 places.append(number)
-                if one.source and (found := _PROCESS.match(one.source)):
-                    processes.setdefault(found[1], one.text)
+                sources.setdefault(one.source, one.text)
+    processes: dict[str, int] = {}
+    for source, text_index in sources.items():
+        for found in _PROCESS.finditer(source):  # an actor's prefix may stand behind a launcher's
+            processes.setdefault(found[1], text_index)
     first = dict(zip(reversed(rows), reversed(places), strict=True))
     numbers = [first[row] for row in range(len(index))]
     return FoldedLog(tuple(index), numbers, rows, places, printed, processes, margins)
