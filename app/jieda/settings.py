@@ -323,7 +323,8 @@ def _problem(error: Mapping[str, Any]) -> str:
         hint = "".join(f": is {similar} meant?" for similar in get_close_matches(name, TABLE, 1))
         return f"there is no setting {name}{hint}"
     value = _as_text(error["input"])
-    shown = "" if "@" in value else f"; it is {value!r}"  # a password may precede the @
+    # A password may precede the @.
+    shown = "" if "@" in value or reason.endswith(f": {value}") else f"; it is {value!r}"
     return f"JIEDA_{name.upper()} (--{name.replace('_', '-')}): {reason}{shown}"
 
 

@@ -26,6 +26,20 @@ def test_a_program_in_the_current_folder_is_not_run(tmp_path: Path, arguments: t
         assert VERSION in run.stdout
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("serach", "x"), "No such command 'serach'. Did you mean 'search'?"),
+        (("votes", "--since", "yesterday"), "'--since': 'yesterday' is not a day such as 2026-01-31"),
+        (("stats", "--on", "31.1.2026"), "'--on': '31.1.2026' is not a day such as 2026-01-31"),
+        (("sync", "roll/one", "--all"), "Name either the entries or --all."),
+    ],
+)
+def test_a_mistyped_argument_is_told_with_what_it_should_be(arguments: tuple[str, ...], told: str) -> None:
+    done = jieda(*arguments)
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
 def test_standard_streams_that_are_closed_stand_in_no_ones_way(tmp_path: Path) -> None:
     content = write(tmp_path / "content", {"en/roll/one.md": edition("One")})
 

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 
 import click
 
-from jieda.cli.running import content_option, print_json
+from jieda.cli.running import content_option, day, print_json
 from jieda.entry import Language, Summary
 from jieda.errors import JiedaError
 from jieda.feedback import FeedbackStore, FeedbackUnusable, GapOutcome
@@ -157,14 +157,9 @@ def _lines(editions: Sequence[tuple[Summary, Language]]) -> list[str]:
 
 
 @click.command("votes")
-@click.option(
-    "--since",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DAY",
-    help="Only votes since this day, such as 2026-01-31.",
-)
+@click.option("--since", type=day, help="Only votes since this day, such as 2026-01-31.")
 @content_option
-def votes(since: datetime | None, directories: tuple[Path, ...]) -> None:
+def votes(since: date | None, directories: tuple[Path, ...]) -> None:
     """Show how often readers said that an entry solved their problem, the least helpful entry first.
 
     Reads the data directory of a server with this content (JIEDA_DATA), and prints its path.
@@ -174,7 +169,7 @@ def votes(since: datetime | None, directories: tuple[Path, ...]) -> None:
     served = read_generation(data, current_name(data))
     current_ids = served.header.old_ids if served else {}
     try:
-        counts = FeedbackStore(data).votes(current_ids, since.date().isoformat() if since else "")
+        counts = FeedbackStore(data).votes(current_ids, since.isoformat() if since else "")
     except FeedbackUnusable as error:
         raise JiedaError(f"votes cannot be read: {error}") from error
     for each in sorted(counts, key=lambda count: (-count.unsolved, count.solved, count.entry, count.lang)):

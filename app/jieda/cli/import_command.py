@@ -3,14 +3,14 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from jieda.cli.asking import lang_option, local_client
-from jieda.cli.running import content_option, print_json, writing
+from jieda.cli.running import content_option, day, print_json, writing
 from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, diagnose_threads, group_threads
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
@@ -47,7 +47,7 @@ PAGE = click.Path(exists=True, path_type=Path)
 @click.option(
     "--license", "license_", default="", metavar="ID", help="License of the pages, such as Apache-2.0."
 )
-@click.option("--updated", type=click.DateTime(["%Y-%m-%d"]), help="Date of the pages.")
+@click.option("--updated", type=day, help="Date of the pages, such as 2026-01-31.")
 @click.option(
     "--issues",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -67,7 +67,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     url_en: str,
     url_zh: str,
     license_: str,
-    updated: datetime | None,
+    updated: date | None,
     issues: Path | None,
     dry_run: bool,
     accept: bool,
@@ -92,8 +92,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if not pages and not roots:
         raise click.UsageError("Name pages, or use --en and --zh.")
     sources = ImportSources(roots, pages, {Language.EN: url_en, Language.ZH: url_zh})
-    day = updated.date() if updated else None
-    request = ImportRequest(sources, content_directories(directories), framework, license_, day, accept)
+    request = ImportRequest(sources, content_directories(directories), framework, license_, updated, accept)
     return import_pages(request, lang, dry_run=dry_run, as_json=as_json)
 
 

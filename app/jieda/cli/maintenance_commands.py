@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from jieda.cli.running import content_option, print_json, writing
+from jieda.cli.running import content_option, day, print_json, writing
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
@@ -105,19 +105,17 @@ AGES: Mapping[str, int | None] = {
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option(
     "--on",
-    "day",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DAY",
+    type=day,
     help="Count ages up to this day, such as 2026-01-31; by default today.",
 )
 @content_option
-def stats(as_json: bool, day: datetime | None, directories: tuple[Path, ...]) -> None:
+def stats(as_json: bool, on: date | None, directories: tuple[Path, ...]) -> None:
     """Count entries by framework and by kind: editions in each language, stale editions, drafts, samples and ages.
 
     The age of an entry counts from the last change of either edition (`updated`). Drafts are counted in their own
     column only. An edition is stale if its twin has changed since the two were last synced.
     """
-    today = day.date() if day else datetime.now(UTC).date()
+    today = on or datetime.now(UTC).date()
     figures = _figures(Loaded(content_directories(directories)).corpus, today)
     if as_json:
         print_json({"on": today.isoformat(), **figures})
@@ -173,7 +171,7 @@ def _table(figures: Mapping[str, Any]) -> Iterator[str]:
 def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> None:
     """Mark the two editions of each ID as saying the same: write `synced_with` into both."""
     if every == bool(ids):
-        raise click.UsageError("Name the entries, or use --all.")
+        raise click.UsageError("Name either the entries or --all.")
     corpus = Loaded(content_directories(directories)).corpus
     with writing():
         for path in sync_twins(corpus, twin_ids(corpus) if every else ids):

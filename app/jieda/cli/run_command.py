@@ -21,8 +21,9 @@ from typing import BinaryIO
 import click
 
 from jieda.cli.launch import RUN
-from jieda.cli.running import FORMATS, LANGUAGES, content_option, url_option
+from jieda.cli.running import FORMATS, LANGUAGES, content_option, url_option, writing
 from jieda.cli.tail import Tail
+from jieda.errors import JiedaError
 
 CHUNK = 1 << 18
 """Bytes copied at a time, and the requested pipe size."""
@@ -58,7 +59,7 @@ NO_FAILURE = {0, SIGNALLED + signal.SIGINT, SIGNALLED + signal.SIGPIPE}
 @click.option(
     "--lang", type=click.Choice(LANGUAGES), help="Language of the answer; by default the terminal's."
 )
-@click.option("--framework", help="The framework that the command trains with, if known.")
+@click.option("--framework", help="The framework that the command uses, if known.")
 @url_option
 @content_option
 @click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
@@ -80,8 +81,9 @@ def command(  # noqa: PLR0913 - one parameter for each option
     its own.
     """
     if report and not _may_write(Path(report)):
-        raise click.FileError(report, "cannot be written")
-    tail, copy = Tail(KEPT), _open_to_write(log) if log else None
+        raise JiedaError(f"{report}: cannot be written")
+    with writing():
+        tail, copy = Tail(KEPT), Path(log).open("wb", buffering=0) if log else None  # noqa: SIM115 - `_close` closes it
     code = run_and_copy(arguments, tail, copy)
     whole = log if log and copy and _close(copy) and Path(log).is_file() else None
     if code not in NO_FAILURE and tail.text().strip():
@@ -98,14 +100,6 @@ def command(  # noqa: PLR0913 - one parameter for each option
 def _may_write(path: Path) -> bool:
     """Whether a file, which need not exist yet, may be written."""
     return os.access(path if path.exists() else path.parent, os.W_OK)
-
-
-def _open_to_write(path: str) -> BinaryIO:
-    """Open a file for writing, without a buffer. Raises click.FileError."""
-    try:
-        return Path(path).open("wb", buffering=0)
-    except OSError as error:
-        raise click.FileError(path, error.strerror or str(error)) from error
 
 
 def _say(message: str) -> None:

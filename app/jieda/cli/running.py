@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,6 +34,14 @@ def uses_color() -> bool:
 def print_json(data: object) -> None:
     """Print data as indented JSON."""
     click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def day(text: str) -> date:
+    """Return the day that a text names. Raises BadParameter."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is not a day such as 2026-01-31") from error
 
 
 @contextmanager
