@@ -146,11 +146,13 @@ function inside(url) {
   return pathname + search + hash;
 }
 
+const wholeName = (name) => make("span", { className: "name" }, ...name.split("_").flatMap((part, at) => (at ? ["_", make("wbr"), part] : [part])));
+
 function showOptions(options) {
   if (live) return;
   const label = { title: words.typeTitle, identifier: words.typeIdentifier, tag: words.typeTag, glossary: words.typeGlossary };
   list.replaceChildren(...options.map((option, place) => {
-    const item = make("a", { id: `option-${place}`, href: inside(option.url), tabIndex: -1 }, make("span", {}, ...option.text.split("_").flatMap((part, at) => (at ? ["_", make("wbr"), part] : [part]))), make("small", { textContent: option.note || option.applies_to || label[option.type] }));
+    const item = make("a", { id: `option-${place}`, href: inside(option.url), tabIndex: -1 }, make("span", {}, ...option.text.split(/([（「]*[!-~]*\w_\w[!-~]*[）」、，：]*)/).map((part, at) => (at % 2 ? wholeName(part) : part))), make("small", { textContent: option.note || option.applies_to || label[option.type] }));
     item.setAttribute("role", "option");
     item.dataset.type = option.type;
     return item;

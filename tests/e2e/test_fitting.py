@@ -65,6 +65,11 @@ def test_a_name_in_a_title_is_whole_where_a_line_can_hold_it(open_page: OpenPage
             page.goto(f"/{lang}/entries/{entry}")
             assert rows(page.locator("h1 .name")) == [1], (lang, entry)
             assert name in page.locator("h1 .name").inner_text()
+    for lang in ("en", "zh"):
+        page.goto(f"/{lang}/search?q=per_device_train_batch_size")
+        names = page.locator(".card h2 .name", has_text="_batch_size")
+        assert set(rows(names)) == {1}, lang
+        assert page.locator(".card h2 .name mark").count() > 0, "names that matched are whole too"
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -73,6 +78,14 @@ def test_no_flag_in_a_listed_title_is_broken_behind_its_dashes(open_page: OpenPa
     flags = page.locator(".row-title :is(.flag, .mid-flag, .long-flag)")
     assert flags.count() > 1
     assert set(rows(flags)) == {1}
+    titles = page.locator(".row-title a", has_text="：--")
+    words = """all => all.map((each) => {
+      const before = each.firstChild, range = document.createRange();
+      range.setStart(before, before.length - 3);
+      range.setEnd(before, before.length);
+      return range.getClientRects().length;
+    })"""
+    assert set(titles.evaluate_all(words)) == ({1} if lang == "zh" else set()), "no word before a flag is broken"
 
 
 def test_what_an_entry_applies_to_begins_beside_its_kind(open_page: OpenPage) -> None:

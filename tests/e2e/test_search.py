@@ -228,7 +228,7 @@ def test_an_entry_is_suggested_once_though_both_its_titles_fit(open_page: OpenPa
     titles = page.locator("#options [data-type=title]")
     expect(titles).to_have_count(1)  # those of what was typed before may still be shown
     expect(titles).to_have_attribute("href", "/en/entries/roll/node2pg-keyerror")
-    title, framework = (titles.locator(part).bounding_box() for part in ("span", "small"))
+    title, framework = (titles.locator(part).bounding_box() for part in ("> span", "small"))
     assert title
     assert framework
     assert framework["y"] >= title["y"] + title["height"], "in a row of its own"

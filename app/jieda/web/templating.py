@@ -9,7 +9,7 @@ from typing import Self
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from jieda.content.markdown.html_writer import code_html, flag_kind
+from jieda.content.markdown.html_writer import MAY_END, code_html, flag_kind
 from jieda.entry import Language
 from jieda.locales.translations import Translations
 
@@ -23,6 +23,7 @@ NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 FLAG = re.compile(r"(?<![\w-])--?[A-Za-z](?:[\w-]|<mark>[\w-]+</mark>)+", re.ASCII)
 """A command-line flag, possibly with marks inside."""
 MARK = re.compile("</?mark>")
+BREAK = re.compile(f"(?<=[{MAY_END}])(?=(?:<mark>)?-)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,9 @@ def safe(html: str) -> Markup:
 
 
 def whole_flags(html: str) -> Markup:
-    """Keep lines from breaking after the dashes of command-line flags in escaped text, which may have marks."""
-    return safe(FLAG.sub(_unbroken, html))
+    """Keep lines from breaking after the dashes of command-line flags in escaped text, which may have marks; let them
+    break before a flag that follows Chinese punctuation."""
+    return safe(FLAG.sub(_unbroken, BREAK.sub("<wbr>", html)))
 
 
 def _unbroken(flag: re.Match[str]) -> str:

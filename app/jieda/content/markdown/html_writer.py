@@ -138,7 +138,7 @@ FLAGS = ((14, "flag"), (26, "mid-flag"), (60, "long-flag"))
 after its dashes. A `flag` fits into the narrowest table cell, a `mid-flag` into the narrowest screen, a `long-flag`
 into a column of text."""
 
-_MAY_END = "，。：；、！？）"
+MAY_END = "，。：；、！？）"
 """A line may break after these, but browsers do not break it before a dash."""
 
 UNBROKEN, UNBROKEN_IN_CELL = 20, 14
@@ -212,7 +212,7 @@ def _write_code_span(cursor: _Cursor) -> str:
     kind = "" if " " in text else flag_kind(text)
     attribute = f' class="{kind}"' if kind else ""
     before = cursor.tokens[cursor.index - 1].content[-1:] if cursor.index else ""
-    line_break = "<wbr>" if text.startswith("-") and before and before in _MAY_END else ""
+    line_break = "<wbr>" if text.startswith("-") and before and before in MAY_END else ""
     code = (
         _write_flag(text, kind)
         if kind

@@ -15,6 +15,7 @@ from jieda.usecases.entries import CountedTag, used_tags
 from jieda.usecases.gaps.redact import PLACEHOLDER
 from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext
+from jieda.web.templating import safe, whole_flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +150,12 @@ def redacted(context: PageContext, text: str) -> Markup:
 
 LINE_BREAK = Markup("<wbr>")
 NAME = Markup('<span class="name">{}</span>')
+_LONG = r"(?:[\w.:/=-][\w.:/=\[\]-]{17,}|(?<![\w-])--[A-Za-z][\w-]*)"
 LONG_NAME = re.compile(
-    r"[(（\[「]*(?:[\w.:/=-][\w.:/=\[\]-]{17,}|(?<![\w-])--[A-Za-z][\w-]*)(?:\(\))?[)）\]」,，:：;；、。?？]*",
-    re.ASCII,
+    rf"[(（\[「]*(?:{_LONG}|<mark>{_LONG}</mark>)(?:\(\))?[)）\]」,，:：;；、。?？]*", re.ASCII
 )
-"""A flag, or a name that may be wider than a phone in large type, with adjacent punctuation."""
-NAME_PART = re.compile(r"(?<=[._/=:\[])(?=\w)|(?<=[a-z])(?=[A-Z])", re.ASCII)
+"""A flag, or a name that may be wider than a phone in large type, with adjacent punctuation; it may be marked."""
+NAME_PART = re.compile(r"(?<=[._/=:\[])(?<!</)(?=\w)|(?<=[a-z])(?=[A-Z])", re.ASCII)
 """The start of a part of such a name."""
 
 
@@ -171,6 +172,11 @@ def phrased(context: PageContext, text: str, lang: Language) -> Markup:
         html += with_breaks(text, place, start, words) + NAME.format(with_breaks(text, start, end, parts))
         place = end
     return html + with_breaks(text, place, len(text), words)
+
+
+def whole_names(html: str) -> Markup:
+    """Keep the long names in escaped text, which may have marks, on one line each if it is long enough."""
+    return whole_flags(LONG_NAME.sub(lambda name: NAME.format(safe(NAME_PART.sub("<wbr>", name[0]))), html))
 
 
 def with_breaks(text: str, start: int, end: int, breaks: Collection[int]) -> Markup:

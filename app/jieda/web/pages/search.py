@@ -37,10 +37,9 @@ from jieda.web.pages.context import (
 )
 from jieda.web.pages.filters import filter_bar
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
-from jieda.web.pages.parts import ListedEntry, build_pager, doubt_of, entry_row, tag_links
+from jieda.web.pages.parts import ListedEntry, build_pager, doubt_of, entry_row, tag_links, whole_names
 from jieda.web.pages.verdict import external_links, match_view, near_row, tied_rows
 from jieda.web.site import asker_of
-from jieda.web.templating import whole_flags
 
 PAGE_SIZE = 10
 MAX_PAGE = 1000
@@ -48,9 +47,6 @@ MAX_PAGE = 1000
 LONGEST_QUERY = 200
 """Characters of a query in links to other sites, which refuse longer ones."""
 MARKED = re.compile("<mark>(.*?)</mark>")
-NAME_PART = re.compile(r"(?<=[a-z0-9]_)(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
-"""Where a line may break inside an identifier."""
-LONG_NAME = re.compile(r"[\w.]{20,}", re.ASCII)
 NO_DIAGNOSIS = Diagnosis((), (), Verdict.UNKNOWN, (), "", "")
 
 
@@ -149,11 +145,10 @@ def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
 
 
 def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> Card:
-    snippet = LONG_NAME.sub(lambda name: NAME_PART.sub("<wbr>", name[0]), hit.snippet.html_with_code)
     return Card(
         row=entry_row(context, context.library.summary(hit.entry.id), doubt),
-        title=whole_flags(NAME_PART.sub("<wbr>", hit.title)),
-        snippet=whole_flags(snippet),
+        title=whole_names(hit.title),
+        snippet=whole_names(hit.snippet.html_with_code),
         lang=hit.edition.lang,
         editions=edition_links(context.library.summary(hit.entry.id), context.urls),
         reasons=_reasons(context, answer, hit),
