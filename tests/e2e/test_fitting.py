@@ -85,7 +85,9 @@ def test_no_flag_in_a_listed_title_is_broken_behind_its_dashes(open_page: OpenPa
       range.setEnd(before, before.length);
       return range.getClientRects().length;
     })"""
-    assert set(titles.evaluate_all(words)) == ({1} if lang == "zh" else set()), "no word before a flag is broken"
+    assert set(titles.evaluate_all(words)) == ({1} if lang == "zh" else set()), (
+        "no word before a flag is broken"
+    )
 
 
 def test_what_an_entry_applies_to_begins_beside_its_kind(open_page: OpenPage) -> None:

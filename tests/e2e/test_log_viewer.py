@@ -266,6 +266,13 @@ def test_the_verdict_stands_beside_the_log_or_above_it(
     assert log
     assert (log["x"] > fix["x"] + fix["width"]) is beside
     assert (log["y"] > fix["y"] + fix["height"]) is not beside
+    field, room = (
+        page.get_by_label("在日志中查找").bounding_box(),
+        page.locator(".viewer-search").bounding_box(),
+    )
+    assert field
+    assert room
+    assert field["x"] + field["width"] == pytest.approx(room["x"] + room["width"], abs=1), "no gap behind it"
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
 
 
