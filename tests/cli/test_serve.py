@@ -272,9 +272,11 @@ def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(
         assert by_settings.returncode == 0, by_settings.stderr
     ended = run("health", "--url", f"{server.base}/x=y")
     assert ended.returncode == 1
-    assert "not ready" in ended.stderr
+    assert ended.stderr == f"jieda: {server.base}/x=y is not ready: Connection refused\n"
     for address in ("file:///etc/passwd", "http://faq.example.com:99999"):
         assert run("health", f"--url={address}").returncode == 2
+    mistyped = run("health", "--ulr", server.base)
+    assert (mistyped.returncode, mistyped.stderr[:30]) == (2, "jieda: health takes --url URL ")
 
 
 def test_a_prefix_that_looks_like_an_address_of_ours_is_refused(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def main() -> None:
         print(USAGE)
         return
     if arguments and (len(arguments) != 2 or arguments[0] != "--url"):
-        refuse(USAGE)
+        refuse("health takes --url URL and nothing else; see jieda health --help")
     try:
         base = server_address(arguments[1] if arguments else configured_address())
     except ValueError as error:
@@ -38,7 +38,7 @@ def main() -> None:
     try:
         status, text = ask(base)
     except (OSError, ValueError) as error:
-        sys.exit(f"jieda: {base} is not ready: {error}")
+        sys.exit(f"jieda: {base} is not ready: {getattr(error, 'strerror', None) or error}")
     print(text)
     if status != "200":
         sys.exit(f"jieda: {base} is not ready: it answers {status}")
