@@ -168,7 +168,7 @@ def test_an_index_is_built_once_and_then_only_opened(content: Path, tmp_path: Pa
     jieda = Jieda(content, tmp_path)
     ended = jieda("index")
     assert ended.returncode == 0
-    generation = re.fullmatch(r"2 entries, generation ([0-9a-f]{12})\n", ended.stdout)
+    generation = re.fullmatch(r"entries: 2, generation ([0-9a-f]{12})\n", ended.stdout)
     assert generation
     (built,) = (tmp_path / "generations").iterdir()
     assert built.name.startswith(generation[1])

@@ -204,7 +204,10 @@ BROKEN = {
         f"taxonomy.yaml:{TAXONOMY_LINES + 3}: link: there is no image site/a.svg",
     ),
     "unsafe link": ({A_EN: error(FIX + "\n[x](javascript:x)\n")}, "link: 'javascript:x' is not an http(s)"),
-    "one sample only": ({"samples/roll/a/2.log": None}, "sample: has 1 samples in samples/roll/a/"),
+    "one sample only": (
+        {"samples/roll/a/2.log": None},
+        "sample: needs at least 2 samples in samples/roll/a/, has 1",
+    ),
     "sample that is not found": ({"samples/roll/a/3.log": "sun"}, "sample: no signature of roll/a finds it"),
     "sample of no entry": (
         {"samples/roll/z/1.log": "x"},

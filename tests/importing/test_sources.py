@@ -154,7 +154,7 @@ def test_the_language_is_told_by_name_place_or_text(tmp_path: Path) -> None:
 
 def test_what_is_no_page_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, page_DOT_docx="x") / "page.docx"
-    with pytest.raises(ImportingError, match="is not one of"):
+    with pytest.raises(ImportingError, match="is no page; the name of one ends in"):
         page_files(ImportSources({}, (path,), {}))
     with pytest.raises(ImportingError, match="no pages"):
         page_files(ImportSources({}, (tmp_path,), {}))

@@ -121,7 +121,7 @@ def _table(found: Maintenance, limit: int) -> str:
     if not found.gaps:
         return f"No unanswered question was recorded in the last {found.days} days."
     total = sum(each.count for each in found.gaps)
-    times = f"{total} times, {len(found.gaps)} questions"
+    times = f"questions: {len(found.gaps)}, asked in all: {total}"
     head = f"Unanswered questions of the last {found.days} days ({times}): jieda new ID --kind KIND"
     rows = [f"{'times':>7}  {'last':10}  {'en':>5} {'zh':>5}  asked in  question"]
     for each in found.gaps[:limit]:

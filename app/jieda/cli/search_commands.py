@@ -168,4 +168,4 @@ def _markdown(entry: schemas.ApiEntry, section: str, t: Translate) -> str:
 def index(directories: tuple[Path, ...]) -> None:
     """Build the index if it is missing or out of date, so that the next start only opens it."""
     built = Knowledge(Settings.load(os.environ, content=directories)).build()
-    click.echo(f"{built.entries} entries, generation {built.generation[:SHORT_NAME]}")
+    click.echo(f"entries: {built.entries}, generation {built.generation[:SHORT_NAME]}")

@@ -206,7 +206,7 @@ def _read_pages(files: Mapping[Language, PageFile]) -> dict[Language, MarkdownPa
 def _files(root: Path, lang: Language | None) -> Iterator[PageFile]:
     if root.is_file():
         if root.suffix not in READABLE:
-            raise ImportingError(f"{root} is not one of {', '.join(sorted(READABLE))}")
+            raise ImportingError(f"{root} is no page; the name of one ends in {', '.join(sorted(READABLE))}")
         yield PageFile(root, lang or _lang_of_name(root.name), _key(Path(root.name)), "")
         return
     paths = sorted(path for path in root.rglob("*") if path.suffix in READABLE and path.is_file())

@@ -89,7 +89,7 @@ def unhelpful_samples(corpus: Corpus, holders: SignatureHolders, matches: Matche
             if matches.get(sample.content, frozenset()).isdisjoint(file.front.signatures):
                 yield RuleFinding(sample.where, 1, f"no signature of {entry_id} finds it")
         if file.front.kind is Kind.ERROR and len(samples) < SAMPLES_PER_ERROR:
-            message = f"has {len(samples)} samples in samples/{entry_id}/, needs at least {SAMPLES_PER_ERROR}"
+            message = f"needs at least {SAMPLES_PER_ERROR} samples in samples/{entry_id}/, has {len(samples)}"
             yield RuleFinding(file.where, file.line("signatures"), message)
 
 

@@ -302,4 +302,4 @@ class Builder:
 def _omissions(state: ContentState) -> str:
     """Say how many problems keep files out, and the first of them; empty if there are none."""
     problems = sort_problems(each for each in state.file_problems if not each.served and not each.draft)
-    return f"; {len(problems)} problems, the first: {problems[0]}" if problems else ""
+    return f"; problems: {len(problems)}, the first: {problems[0]}" if problems else ""
