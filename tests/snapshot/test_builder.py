@@ -21,7 +21,7 @@ from jieda.snapshot.build.builder import BuildAbandoned, Builder
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME
-from jieda.snapshot.store.generation import Generation, current_name, read_pointer
+from jieda.snapshot.store.generation import Generation, read_pointer
 from jieda.snapshot.store.processes import serving_workers
 
 from tests.support.server import ROOT, environment, until
@@ -30,7 +30,7 @@ from tests.support.small_content import edition, write
 
 def titles(data: Path) -> list[str]:
     """What the current generation serves."""
-    rows = Generation(data, current_name(data)).rows()
+    rows = Generation(data, read_pointer(data).generation).rows()
     return [each.title for row in rows for each in row.summary.editions.values()]
 
 
@@ -44,7 +44,7 @@ def opened(content: Path, data: Path, analyzers: Analyzers) -> Knowledge:
 
 def problems(data: Path) -> dict[str, str]:
     """Path and rule of each problem of the current generation that keeps something from being served."""
-    found = Generation(data, current_name(data)).header.problems
+    found = Generation(data, read_pointer(data).generation).header.problems
     return {problem.path: problem.rule for problem in found if not problem.served}
 
 
@@ -66,7 +66,7 @@ def test_a_doubt_of_an_import_is_told_until_it_is_deleted(
     builder: Builder, content: Path, data: Path
 ) -> None:
     def doubts() -> list[str]:
-        found = Generation(data, current_name(data)).header.problems
+        found = Generation(data, read_pointer(data).generation).header.problems
         return [str(problem) for problem in found if problem.rule == "doubt"]
 
     path = content / "en/roll/a.md"
@@ -129,19 +129,19 @@ def directory_for_pointer(data: Path) -> None:
 
 
 def dangling_generation(data: Path) -> None:
-    folder = data / "generations" / current_name(data)
+    folder = data / "generations" / read_pointer(data).generation
     shutil.rmtree(folder)
     folder.symlink_to("nowhere")
 
 
 def looping_generation(data: Path) -> None:
-    folder = data / "generations" / current_name(data)
+    folder = data / "generations" / read_pointer(data).generation
     shutil.rmtree(folder)
     folder.symlink_to(folder.name)
 
 
 def tables(data: Path) -> Path:
-    return Generation(data, current_name(data)).path
+    return Generation(data, read_pointer(data).generation).path
 
 
 def noise_in_tables(data: Path) -> None:
@@ -155,7 +155,7 @@ def truncated_tables(data: Path) -> None:
 
 
 def empty_index(data: Path) -> None:
-    folder = data / "generations" / current_name(data) / "index"
+    folder = data / "generations" / read_pointer(data).generation / "index"
     shutil.rmtree(folder)
     folder.mkdir()
 
@@ -176,7 +176,7 @@ def directory_for_facts(data: Path) -> None:
 
 
 def segments(data: Path) -> list[Path]:
-    return list((data / "generations" / current_name(data)).rglob("*.seg"))
+    return list((data / "generations" / read_pointer(data).generation).rglob("*.seg"))
 
 
 def truncated_segments(data: Path) -> None:
@@ -377,7 +377,7 @@ def test_two_builders_take_turns(content: Path, data: Path, analyzers: Analyzers
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [current_name(data)] * 6
+    assert found == [read_pointer(data).generation] * 6
 
 
 def test_a_build_that_is_told_to_stop_changes_nothing(
@@ -387,7 +387,7 @@ def test_a_build_that_is_told_to_stop_changes_nothing(
     (content / "en/roll/a.md").write_text(edition("Another"))
     with pytest.raises(BuildAbandoned):
         Builder([content], data, analyzers, lambda: True).build()
-    assert current_name(data) == name
+    assert read_pointer(data).generation == name
     assert not list(data.rglob(".building-*"))
 
 
@@ -555,7 +555,7 @@ def test_segments_damaged_under_a_builder_go_into_no_other(
     noise_in_segments(data)
     (content / "en/roll/c.md").write_text(edition("C"))
     builder.build()
-    generation = Generation(data, current_name(data))
+    generation = Generation(data, read_pointer(data).generation)
     EmbeddedIndex(generation.index)
     read_arrays(generation.index, generation.header.completions)
 

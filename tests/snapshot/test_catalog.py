@@ -14,7 +14,7 @@ from jieda.entry import Language, Summary
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore
-from jieda.snapshot.store.generation import Generation, GenerationUnreadable, current_name
+from jieda.snapshot.store.generation import Generation, GenerationUnreadable, read_pointer
 from jieda.taxonomy import FACETS, Filters, facet_values
 
 from tests.support.small_content import TAXONOMY, edition, write
@@ -80,7 +80,7 @@ def data(whole: Path, tmp_path_factory: pytest.TempPathFactory, analyzers: Analy
 @pytest.fixture(scope="module")
 def stored(data: Path, analyzers: Analyzers) -> Library:
     """Each entry read from disk."""
-    generation = Generation(data, current_name(data))
+    generation = Generation(data, read_pointer(data).generation)
     return open_snapshot(generation, data, FactStore(data / FILE_NAME, writable=False), analyzers).library
 
 
@@ -187,12 +187,12 @@ def test_neighbors_share_tags_and_what_an_entry_names_comes_first(library: Libra
 
 
 def test_what_was_changed_on_disk_is_not_opened(data: Path) -> None:
-    path = Generation(data, current_name(data)).path
+    path = Generation(data, read_pointer(data).generation).path
     whole = path.read_bytes()
     try:
         path.write_bytes(whole.replace(b"2026-01-0", b"2027-01-0"))
         with pytest.raises(GenerationUnreadable):
-            Generation(data, current_name(data))
+            Generation(data, read_pointer(data).generation)
     finally:
         path.write_bytes(whole)
-    assert Generation(data, current_name(data)).row("roll/n12").summary.id == "roll/n12"
+    assert Generation(data, read_pointer(data).generation).row("roll/n12").summary.id == "roll/n12"

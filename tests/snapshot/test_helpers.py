@@ -16,7 +16,7 @@ from jieda.snapshot.build import entries, signatures
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, code_version
-from jieda.snapshot.store.generation import Generation, current_name
+from jieda.snapshot.store.generation import Generation, read_pointer
 
 from tests.support.server import ROOT, until
 from tests.support.small_content import edition, write
@@ -57,7 +57,7 @@ Kept = tuple[str, dict[str, bytes], dict[bytes, bytes]]
 
 def kept(data: Path) -> Kept:
     """What a build left: the generation's name, its files, and the facts that it names."""
-    generation = Generation(data, current_name(data))
+    generation = Generation(data, read_pointer(data).generation)
     folder = data / "generations" / generation.name
     files = {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
@@ -118,7 +118,7 @@ def test_two_processes_make_the_same_as_one_and_a_small_edit_stays_in_the_proces
     builder.build()
     assert len(watcher.seen) == 2
     assert kept(data) == alone
-    (count,) = Generation(data, current_name(data)).header.counts
+    (count,) = Generation(data, read_pointer(data).generation).header.counts
     assert count.own == LOGS
     watcher.seen.clear()
     entry = much / "en/roll/entry-7.md"

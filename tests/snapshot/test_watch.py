@@ -9,7 +9,7 @@ from jieda.settings import Settings
 from jieda.snapshot.build.files import FileReader
 from jieda.snapshot.knowledge import Health, Knowledge
 from jieda.snapshot.snapshot import Analyzers
-from jieda.snapshot.store.generation import current_name
+from jieda.snapshot.store.generation import read_pointer
 from jieda.snapshot.watch.keep import Watch
 
 from tests.support.server import until
@@ -137,11 +137,11 @@ def test_what_is_rejected_is_made_anew(
     knowledge: Knowledge, data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As where a cluster has lost the index of a generation."""
-    before = current_name(data)
+    before = read_pointer(data).generation
     (made,) = (data / "generations").iterdir()
     stamp = made.stat().st_ino
     knowledge._follower.reject("lost")
     until(lambda: made.is_dir() and made.stat().st_ino != stamp and not knowledge.health().degraded)
-    assert current_name(data) == before
+    assert read_pointer(data).generation == before
     assert titles(knowledge) == {"A", "B"}
     assert f"generation {before[:12]} cannot be opened: lost" in caplog.messages

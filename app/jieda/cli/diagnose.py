@@ -18,8 +18,14 @@ from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import Translations
 from jieda.log.window import SEARCHED, Utf8Writer, is_binary, unpacker_of
-from jieda.presentation.annotations import FORMS
-from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_evidence, as_text
+from jieda.presentation.diagnosis_text import (
+    COLORS,
+    CONFIDENCE_HEADER,
+    FORMS,
+    PLAIN,
+    as_evidence,
+    as_text,
+)
 from jieda.usecases.diagnose import NONE, diagnose_log, window
 
 CHUNK = 1 << 20
@@ -144,8 +150,6 @@ def _ask_content(client: Local, log: Iterable[bytes], options: DiagnoseOptions) 
     shaper = client.shapers.of(found.snapshot, options.lang)
     if options.form in FORMS:
         answer = FORMS[options.form](shaper.diagnosis(diagnosis), t, options.log_name)
-    elif options.form == "json":
-        answer = shaper.diagnosis(diagnosis).model_dump_json(indent=2)
     elif options.explain:
         answer = as_evidence(diagnosis, t)
     else:
@@ -160,10 +164,9 @@ def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[s
         t = Translations.load().translator(options.lang)
         confidence = found.matches[0].confidence.value if found.matches else ""
         return FORMS[options.form](found, t, options.log_name), confidence
-    as_json = options.form == "json"
-    url = server.urls.api_diagnose(text=not as_json, lang=options.lang.value, framework=options.framework)
+    url = server.urls.api_diagnose(text=True, lang=options.lang.value, framework=options.framework)
     answer, headers = server.fetch(url, log)
-    return (_color(answer) if uses_color() and not as_json else answer), headers.get(CONFIDENCE_HEADER, "")
+    return (_color(answer) if uses_color() else answer), headers.get(CONFIDENCE_HEADER, "")
 
 
 def _color(text: str) -> str:

@@ -19,7 +19,7 @@ from jieda.settings import Settings
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, BuildResult
 from jieda.snapshot.snapshot import SHORT_NAME, Analyzers, Snapshot, analyzers_of
 from jieda.snapshot.store.facts import FactsUnreadable
-from jieda.snapshot.store.generation import current_name, read_pointer, read_record
+from jieda.snapshot.store.generation import read_pointer, read_record
 from jieda.snapshot.store.processes import (
     POLL_INTERVAL,
     STATUS,
@@ -294,7 +294,7 @@ class Knowledge:
 
     def _rebuild(self) -> tuple[str, bool]:
         """Return the name of the generation, and whether it differs from the one before."""
-        before = current_name(self.data)
+        before = read_pointer(self.data).generation
         if self._follow_only and (generation := request_build(self.data)):
             return generation, generation != before
         built = self._keeper.build()

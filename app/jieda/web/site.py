@@ -130,10 +130,6 @@ class Site:
         return found
 
     @property
-    def shapers(self) -> Shapers:
-        return self.client.shapers
-
-    @property
     def knowledge(self) -> Knowledge:
         return self.service.knowledge
 

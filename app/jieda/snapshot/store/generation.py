@@ -317,11 +317,6 @@ def read_pointer(data: Path) -> Pointer:
     return pointer if pointer and NAME.fullmatch(pointer.generation) else Pointer()
 
 
-def current_name(data: Path) -> str:
-    """Return the name of the generation to serve; empty if there is none."""
-    return read_pointer(data).generation
-
-
 def point_to(data: Path, name: str, content: Iterable[Path]) -> None:
     """Make a generation, built from the `content` directories, the one to serve. Sets the modification time of the
     previous one's folder for `prune`. Raises OSError."""
@@ -370,7 +365,7 @@ def clean(data: Path) -> None:
 
 def prune(data: Path, served: Iterable[str]) -> None:
     """Remove generations that are neither current, nor served, nor recently current."""
-    kept = {current_name(data), *served}
+    kept = {read_pointer(data).generation, *served}
     for name in generation_names(data):
         folder = generation_folder(data, name)
         with contextlib.suppress(OSError):

@@ -183,7 +183,7 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
     chosen = choose_example(library)
     if chosen is None:
         return {}
-    shape = site.shapers.of(snapshot, Language.EN)
+    shape = site.client.shapers.of(snapshot, Language.EN)
     title = chosen.edition(Language.EN).title
     search: Json = {"parameters": {"q": title}}
     if not snapshot.searcher.waits:

@@ -65,7 +65,7 @@ ApiHandler = Callable[..., Awaitable[Response]]
 
 def shaper(request: Request, snapshot: Snapshot, lang: Language) -> Shaper:
     """Return the shaper of answers from a snapshot in a language."""
-    return site_of(request).shapers.of(snapshot, lang)
+    return site_of(request).client.shapers.of(snapshot, lang)
 
 
 async def json_answer(request: Request, model: BaseModel, lang: Language) -> Response:
