@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from jieda.entry import Entry, Language, Summary
 from jieda.errors import UnknownTag
@@ -81,7 +81,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Filters on entries: OR within one facet, AND between facets. `edition` keeps entries with that edition;
+    """Filters on entries: OR within one facet, AND between facets. `edition` keeps entries with an edition;
     `version`, such as `slime 0.2.4`, drops entries that are for other versions only: `Library.read_filters` turns it
     into the values of HOLDS that are `ruled_out`."""
 
@@ -89,12 +89,12 @@ class Filters:
     kind: tuple[str, ...] = ()
     topic: tuple[str, ...] = ()
     error_type: tuple[str, ...] = ()
-    edition: Language | None = None
+    edition: tuple[str, ...] = ()
     version: tuple[str, ...] = ()
     ruled_out: tuple[str, ...] = ()
 
     def facet(self, name: str) -> tuple[str, ...]:
-        """Return the values chosen in one of `FACETS`, or as `version`."""
+        """Return the values chosen in one of `FACETS`, or as `edition` or `version`."""
         values: tuple[str, ...] = getattr(self, name)
         return values
 
@@ -105,16 +105,12 @@ class Filters:
 
     def without(self, name: str) -> "Filters":
         """Return these filters without the facet `name` (or `edition`, or `version`)."""
-        return self._changed({name: None if name == "edition" else ()})
+        return self.with_only(name)
 
     def with_only(self, name: str, *values: str) -> "Filters":
-        """Return these filters with the facet `name` (or `version`) set to `values`."""
-        return self._changed({name: values})
-
-    def _changed(self, values: dict[str, Any]) -> "Filters":
-        if "version" in values:
-            values["ruled_out"] = ()
-        return replace(self, **values)
+        """Return these filters with the facet `name` (or `edition`, or `version`) set to `values`."""
+        ruled_out = () if name == "version" else self.ruled_out
+        return replace(self, **{name: values, "ruled_out": ruled_out})
 
     def admit(self, entry: Entry | Summary) -> bool:
         """Whether an entry passes all filters."""
@@ -123,13 +119,14 @@ class Filters:
             if self.facet(facet) and set(self.facet(facet)).isdisjoint(values[facet]):
                 return False
         in_version = set(self.ruled_out).isdisjoint(values[HOLDS])
-        return in_version and (self.edition is None or self.edition in entry.editions)
+        return in_version and not (self.edition and entry.editions.keys().isdisjoint(self.edition))
 
     def known(self, taxonomy: Taxonomy) -> "Filters":
         """Return these filters with tags spelled as in the taxonomy. Raises UnknownTag for the first unknown one."""
-        return self._changed(
-            {facet: tuple(known_tag(facet, tag, taxonomy) for tag in self.facet(facet)) for facet in FACETS}
-        )
+        known = {
+            facet: tuple(known_tag(facet, tag, taxonomy) for tag in self.facet(facet)) for facet in FACETS
+        }
+        return replace(self, **known)
 
     def __bool__(self) -> bool:
         return bool(self.chosen)

@@ -93,10 +93,10 @@ def library(request: pytest.FixtureRequest) -> Library:
 
 FILTERS = [
     Filters(),
-    *(Filters(edition=lang) for lang in Language),
+    *(Filters(edition=(lang,)) for lang in Language),
     Filters(framework=("roll",)),
     Filters(framework=("roll", "slime"), topic=("speed",)),
-    Filters(topic=("memory", "speed"), kind=("error", "how-to"), edition=ZH),
+    Filters(topic=("memory", "speed"), kind=("error", "how-to"), edition=(ZH,)),
     Filters(error_type=("oom",)),
     Filters(framework=("nowhere",)),
     Filters(ruled_out=("slime >=0.2 ", "roll <9 1.0"), topic=("memory",)),

@@ -256,7 +256,7 @@ def tier_of_writing(query: Query, document: Document) -> int:
 def passes(document: Document, filters: Filters) -> bool:
     """Return whether a document has a chosen value in every filtered facet, and nothing excluded."""
     wanted = {facet: filters.facet(facet) for facet in FACETS}
-    wanted["edition"] = (filters.edition,) if filters.edition else ()
+    wanted["edition"] = filters.edition
     return not set(filters.ruled_out) & set(document.facets.get(HOLDS, ())) and all(
         not values or bool(set(values) & set(document.facets.get(facet, ())))
         for facet, values in wanted.items()

@@ -129,7 +129,7 @@ class FilteredQuestion(Question):
     )
 
     def filters(self) -> Filters:
-        return Filters(**{name: tuple(getattr(self, name)) for name in (*FACETS, "version")}, edition=None)
+        return Filters(**{name: tuple(getattr(self, name)) for name in (*FACETS, "version")})
 
 
 class SearchQuestion(FilteredQuestion):

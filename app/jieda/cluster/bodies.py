@@ -207,10 +207,8 @@ def phrase_query(phrase: Sequence[str]) -> Body:
 def filter_queries(filters: Filters) -> list[Body]:
     """Return filters as queries; none if everything passes."""
     queries: list[Body] = [
-        {"terms": {facet: list(filters.facet(facet))}} for facet in FACETS if filters.facet(facet)
+        {"terms": {facet: list(filters.facet(facet))}} for facet in (*FACETS, EDITION) if filters.facet(facet)
     ]
-    if filters.edition:
-        queries.append({"term": {EDITION: str(filters.edition)}})
     if filters.ruled_out:
         queries.append({"bool": {"must_not": {"terms": {HOLDS: list(filters.ruled_out)}}}})
     return queries

@@ -266,12 +266,12 @@ def _conditions(filters: Filters) -> tuple[str, list[object]]:
                 f"WHERE tag.facet = ? AND tag.value IN ({_placeholders(values)}) AND tag.entry = listed.entry)"
             )
             parameters += [facet, *values]
-    if filters.edition is not None:
+    for edition in filters.edition:
         conditions += (
             " AND NOT EXISTS (SELECT 1 FROM orders AS missing "
             "WHERE missing.list = ? AND missing.rank = 0 AND missing.entry = listed.entry)"
         )
-        parameters.append(f"missing {filters.edition}")
+        parameters.append(f"missing {edition}")
     return conditions, parameters
 
 

@@ -133,7 +133,7 @@ class Shaper:
         if not facet:
             return self.t("search.drop_filters")
         if facet == "edition":
-            names = [f"edition={filters.edition}"]
+            names = [f"edition={each}" for each in filters.edition]
         elif facet == "version":
             names = list(filters.version)
         else:

@@ -193,8 +193,7 @@ class FacetColumns:
 
     def passing(self, filters: Filters, without: str = "") -> Mask | None:
         """Return the mask of documents that pass all filters but the one on the facet `without`; None if all do."""
-        chosen = {facet: filters.facet(facet) for facet in FACETS if facet != without}
-        chosen[EDITION] = (filters.edition,) if filters.edition else ()
+        chosen = {facet: filters.facet(facet) for facet in (*FACETS, EDITION) if facet != without}
         masks = [self._chosen(facet, values) for facet, values in chosen.items() if values]
         masks += [~self._chosen(HOLDS, filters.ruled_out)] if filters.ruled_out else []
         passing: Mask | None = np.logical_and.reduce(masks) if masks else None

@@ -277,27 +277,23 @@ class Maintenance:
     unreadable: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    asked: Sequence[GapCount] = ()
-    awaited: Sequence[Awaited] = ()
-    reads: Mapping[str, int] | None = None
-    votes: Sequence[VoteCount] = ()
-    reports: Sequence[Report] = ()
-    unreadable: str = ""
-
-
 def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
     """Make the work list. Reads and analyzes files, so run it in a thread."""
-    library, counts = snapshot.library, _read_counts(service, snapshot, days)
-    searcher = snapshot.searcher
-    groups = group_gaps(counts.asked, WordReader(searcher.analyzer, searcher.glossary), counts.awaited)
-    read = {library.resolve(each) for each in counts.reads or ()}
-    reports = (each._replace(entry=library.resolve(each.entry) or "") for each in counts.reports)
+    library, searcher = snapshot.library, snapshot.searcher
+    store, since, unreadable = FeedbackStore(service.knowledge.data), first_day(days), ""
+    try:
+        asked, reads = store.asked(days), store.reads(days)
+        awaited = [each for each in store.awaited() if each.day >= since]
+        votes, reported = store.votes(library.current_ids, since), store.reports(since)
+    except FeedbackUnusable as error:
+        asked, reads, awaited, votes, reported, unreadable = (), {}, [], (), (), str(error)
+    groups = group_gaps(asked, WordReader(searcher.analyzer, searcher.glossary), awaited)
+    read = {library.resolve(each) for each in reads}
+    reports = (each._replace(entry=library.resolve(each.entry) or "") for each in reported)
     return Maintenance(
         days=days,
         gaps=[*(_with_answer(snapshot, each) for each in groups[:LOOKED_AT]), *groups[LOOKED_AT:]],
-        voted_down=_voted_down(library, counts.votes),
+        voted_down=_voted_down(library, votes),
         reports=[each for each in reports if each.entry],
         never_read=[library.summary(each) for each in library.ids if each not in read] if read else None,
         stale=_by_entry(library.stale),
@@ -306,7 +302,7 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
         problems=library.problems,
         drafts=library.drafts,
         unverified=_unverified(library, date.today() - timedelta(UNVERIFIED_DAYS)),
-        unreadable=counts.unreadable,
+        unreadable=unreadable,
     )
 
 
@@ -318,17 +314,6 @@ def _with_answer(snapshot: Snapshot, group: GapGroup) -> GapGroup:
     found = find_explanation(snapshot, Awaited(group.last, lang, "", group.kind, group.text))
     sure = found is not None and found.confidence is not Confidence.POSSIBLE
     return replace(group, answered=found.entry.id) if found and sure else group
-
-
-def _read_counts(service: Service, snapshot: Snapshot, days: int) -> _Counts:
-    store = FeedbackStore(service.knowledge.data)
-    try:
-        since = first_day(days)
-        awaited = [each for each in store.awaited() if each.day >= since]
-        votes = store.votes(snapshot.library.current_ids, since)
-        return _Counts(store.asked(days), awaited, store.reads(days), votes, store.reports(since))
-    except FeedbackUnusable as error:
-        return _Counts(unreadable=str(error))
 
 
 def _unverified(library: Library, since: date) -> list[Summary]:

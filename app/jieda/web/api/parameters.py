@@ -118,7 +118,7 @@ class FilterParameters(ListParameters):
     def filters(self) -> Filters:
         """Return the filters for search; empty values, as forms send them, are dropped."""
         lists = {name: tuple(filter(None, getattr(self, name))) for name in (*FACETS, "version")}
-        return Filters(**lists, edition=self.edition)
+        return Filters(**lists, edition=(self.edition,) if self.edition else ())
 
 
 class SearchParameters(FilterParameters):

@@ -193,7 +193,7 @@ def requested_filters(request: Request) -> Filters:
     if edition and edition not in set(Language):
         raise BadParameter(field="edition")
     lists = {name: tuple(filter(None, params.getlist(name)[:MAX_TAGS])) for name in (*FACETS, "version")}
-    return Filters(**lists, edition=Language(edition) if edition else None)
+    return Filters(**lists, edition=(edition,) if edition else ())
 
 
 def is_switched_on(request: Request, name: str) -> bool:

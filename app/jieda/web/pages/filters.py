@@ -62,7 +62,7 @@ def filter_bar(
 
     def chip(facet: str, value: str, label: str, count: str = "") -> Chip:
         url = url_of(request.text, toggled(filters, facet, value))
-        return Chip(label, count, url, value in _values(filters, facet), f"{facet}:{value}")
+        return Chip(label, count, url, value in filters.facet(facet), f"{facet}:{value}")
 
     groups = {
         facet: [
@@ -102,7 +102,7 @@ def _arranged(
             each for facet in FILTERS_OF_FEW for each in useful.get(facet, ()) if is_short and not each.active
         ],
         clear=clear if filters else "",
-        hidden=[(facet, value) for facet in filters.chosen for value in _values(filters, facet)],
+        hidden=[(facet, value) for facet in filters.chosen for value in filters.facet(facet)],
     )
 
 
@@ -120,14 +120,7 @@ def _changes_nothing(chips: Sequence[Chip], total: int) -> bool:
 
 def toggled(filters: Filters, facet: str, value: str) -> Filters:
     """Return `filters` with a value added, or removed if present. `facet` is one of FACETS, `edition` or `version`."""
-    values, kept = _values(filters, facet), filters.without(facet)
-    if facet == "edition":
-        return kept if value in values else replace(kept, edition=Language(value))
-    rest = tuple(each for each in values if each != value)
-    return kept.with_only(facet, *(rest if value in values else (*values, value)))
-
-
-def _values(filters: Filters, facet: str) -> tuple[str, ...]:
-    if facet == "edition":
-        return (filters.edition.value,) if filters.edition else ()
-    return filters.facet(facet)
+    values = filters.facet(facet)
+    if value in values:
+        return filters.with_only(facet, *(each for each in values if each != value))
+    return filters.with_only(facet, *(() if facet == "edition" else values), value)
