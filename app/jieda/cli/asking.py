@@ -13,6 +13,7 @@ from jieda.cli.running import LANGUAGES
 from jieda.client import Client, Local, Remote
 from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
+from jieda.locales.translations import Translations
 from jieda.settings import Settings
 
 T = TypeVar("T")
@@ -58,13 +59,6 @@ def ask(query: Coroutine[Any, Any, T]) -> T:
     """Return the result of a query. Raises click.UsageError for an unknown tag or invalid version, and JiedaError."""
     try:
         return asyncio.run(query)
-    except UnknownTag as error:
-        facet, value, known = (error.arguments[name] for name in ("facet", "value", "known"))
-        raise click.UsageError(
-            f"unknown {str(facet).replace('_', ' ')} {value!r}; choose from {known}"
-        ) from error
-    except BadVersion as error:
-        value = error.arguments["value"]
-        raise click.UsageError(
-            f"{value!r} is not a program with a version, such as '<framework> 0.2.4'"
-        ) from error
+    except (UnknownTag, BadVersion) as error:
+        t = Translations.load().translator(terminal_language())
+        raise click.UsageError(t(f"{error.key}.detail", **error.arguments)) from error

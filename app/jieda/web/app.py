@@ -88,7 +88,7 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
     return Site(
         settings=settings,
         urls=urls,
-        renderer=Renderer.load(translations),
+        renderer=Renderer(translations),
         service=service,
         client=Local(service, Shapers(urls, translations.translator)),
         resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),

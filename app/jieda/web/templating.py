@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Self
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -30,27 +29,24 @@ BREAK = re.compile(f"(?<=[{MAY_END}])(?=(?:<mark>)?-)")
 class Renderer:
     """Renders templates from complete view objects."""
 
-    environment: Environment
     translations: Translations
-
-    @classmethod
-    def load(cls, translations: Translations, directory: Path = TEMPLATES) -> Self:
-        return cls(_environment(directory), translations)
 
     def render(self, template: str, lang: Language, **context: object) -> str:
         """Render `template` with `context`; `t` defaults to the texts of `lang`. Raises on a missing name."""
-        text = self.environment.get_template(template).render(
-            **{"t": self.translations.translator(lang)} | context
+        text = (
+            _environment()
+            .get_template(template)
+            .render(**{"t": self.translations.translator(lang)} | context)
         )
         return (NOT_IN_XML if template.endswith(".xml") else NOT_IN_HTML).sub("", text)
 
 
 @cache
-def _environment(directory: Path) -> Environment:
-    """Return the environment of a directory. Templates are compiled on first use, for which one reader waits a tenth of
-    a second; compiling them all would make every start half a second slower."""
+def _environment() -> Environment:
+    """Return the environment. Templates are compiled on first use, for which one reader waits a tenth of a second;
+    compiling them all would make every start half a second slower."""
     environment = Environment(
-        loader=FileSystemLoader(directory),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -152,16 +152,13 @@ def _render(parsed: ParsedFile, decisions: Decisions) -> bytes:
     return to_json(parsed.edition(targets.__getitem__, Path(), date.min))
 
 
-def _twin_key(file: KnownFile) -> str:
-    """Return a sort key that keeps twins together: they have the same code, which is then highlighted once."""
-    return file.where.partition("/")[2]
-
-
 def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
     """Return the parsed files from facts, after reading those that are new. Raises ContentMoved."""
     by_key = {file_key(file.where, file.content): file for file in files}
     known = resources.facts.known(by_key)
-    new = sorted((file for key, file in by_key.items() if key not in known), key=_twin_key)
+    # Twins together: they have the same code, which is then highlighted once.
+    new = [file for key, file in by_key.items() if key not in known]
+    new.sort(key=lambda file: file.where.partition("/")[2])
     resources.facts.put_all(resources.helpers.map(new, read_facts, 2 * WORTH_HELP, resources.pause))
     parsed: dict[KnownFile, ReadFile] = {}
     for key, value in resources.facts.get_all(by_key):

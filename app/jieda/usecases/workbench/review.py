@@ -154,12 +154,6 @@ def diagnoser_with(snapshot: Snapshot, material: LoadedContent, library: Library
     return with_entry(served, library, entry_id, own, counts)
 
 
-def try_log(snapshot: Snapshot, after: Diagnoser, log: str, lang: Language) -> Tried:
-    """Return the matches of a log as served, and by the diagnoser `after`."""
-    asked, explain = SearchRequest(log, lang), partial(after.diagnose, log, lang)
-    return Tried(judge(snapshot, asked).matches, judge(snapshot, asked, explain=explain).matches)
-
-
 def rank(snapshot: Snapshot, entry: Entry, lang: Language) -> tuple[QueryRank, ...]:
     """Rank an entry in the served snapshot for its title, aliases and symptoms, up to MOST_QUERIES of them."""
     return tuple(
@@ -259,8 +253,9 @@ def review_at(snapshot: Snapshot, desk: Desk, draft: Draft, log: str, lang: Lang
     searcher = snapshot.searcher
     tried = None
     if log.strip():
-        after = diagnoser_with(snapshot, material, library, draft)
-        tried = try_log(snapshot, after, masked(log), lang)
+        asked = SearchRequest(masked(log), lang)
+        explain = partial(diagnoser_with(snapshot, material, library, draft).diagnose, asked.text, lang)
+        tried = Tried(judge(snapshot, asked).matches, judge(snapshot, asked, explain=explain).matches)
     return Review(
         checked=checked,
         read=ReadEntry(entry, library.summary(draft.id), library.related(draft.id)) if entry else None,

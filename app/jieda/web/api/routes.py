@@ -254,7 +254,10 @@ async def reload(request: Request, _parameters: Annotated[LanguageParameters, Qu
     Responds when all workers serve the new generation, or after ten seconds; `behind` lists those that do not yet.
     """
     site = site_of(request)
-    check_token(request.headers.get("authorization", ""), site.settings.reload_token)
+    if not (token := site.settings.reload_token):
+        raise HttpProblem(403, "problem.reload_closed")
+    if not hmac.compare_digest(bearer_token(request.headers.get("authorization", "")), token.encode()):
+        raise HttpProblem(401, "problem.unauthorized", headers={"WWW-Authenticate": "Bearer"})
     try:
         # Not on a pool thread: requests waiting for one build would fill the pool.
         outcome = await asyncio.wrap_future(site.knowledge.reload())
@@ -264,14 +267,6 @@ async def reload(request: Request, _parameters: Annotated[LanguageParameters, Qu
         raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
     site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
     return Response(RELOADED.dump_json(outcome), media_type=JSON, headers=UNCACHED)
-
-
-def check_token(authorization: str, token: str) -> None:
-    """Raise HttpProblem unless the header has the token, or if no token is configured."""
-    if not token:
-        raise HttpProblem(403, "problem.reload_closed")
-    if not hmac.compare_digest(bearer_token(authorization), token.encode()):
-        raise HttpProblem(401, "problem.unauthorized", headers={"WWW-Authenticate": "Bearer"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The page of an entry: the symptom, the fix, the rest and the sources."""
+"""The page of an entry: the symptom, the fix, the rest and the sources; and votes on whether it helped, and why not."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,6 +6,7 @@ from operator import itemgetter
 from pathlib import Path
 from urllib.parse import quote
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -13,16 +14,26 @@ from jieda.content.authoring.edition_text import validity_data
 from jieda.content.catalog import without_framework
 from jieda.content.read.history import Change
 from jieda.entry import Edition, Entry, Heading, Language, Section, Summary
+from jieda.feedback import TriedOutcome
 from jieda.presentation.entry_text import reading_form, validity_texts
 from jieda.presentation.urls import fill_in, linked_entries
 from jieda.settings import Settings
-from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
+from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read, report
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
 from jieda.web.http.files import send_file
-from jieda.web.http.respond import Body, Resource, preferred_media_type, respond
-from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, is_switched_on, page_answer
+from jieda.web.http.respond import UNCACHED, Body, Resource, cookies_of, preferred_media_type, respond
+from jieda.web.pages.context import (
+    FORM_LIMIT,
+    HTML,
+    MARKDOWN,
+    PageContext,
+    context_of,
+    is_switched_on,
+    page_answer,
+    read_form,
+    set_cookie,
+)
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.outcome import REASONS, previous_vote
 from jieda.web.pages.parts import PageLink, crumb_data, entry_row, phrased, tag_link
 from jieda.web.site import asker_of
 
@@ -196,3 +207,41 @@ async def show_page(request: Request, context: PageContext, entry_id: str) -> Re
         html = await service.offload(partial(Resource.of, html, HTML))
         cache.put(context.served, key, html, CACHE_OVERHEAD + len(html.gzipped))
     return await page_answer(request, context, html, VARY)
+
+
+VOTED = "jieda_voted"
+"""Cookie that prevents a second vote on the entry at its path: `yes`, `no`, or `why` after a reason."""
+VOTES = frozenset({"yes", "no", "why"})
+REASONS = tuple(each for each in TriedOutcome if each is not TriedOutcome.SOLVED)
+VOTE = "vote"
+"""Anchor of the question whether the entry helped."""
+
+
+async def record_vote(request: Request) -> Response:
+    """Count, once per session, whether an entry solved the problem, and then why not; redirect back to the entry."""
+    context = await context_of(request)
+    entry_id = "{framework}/{name}".format_map(request.path_params)
+    if entry_id not in context.library:
+        raise HTTPException(404)
+    fields = await read_form(request, FORM_LIMIT)
+    address = context.urls.entry(context.lang, entry_id)
+    response = RedirectResponse(f"{address}#{VOTE}", 303, UNCACHED)
+    vote, reason, previous = fields.get("solved", ""), fields.get("reason", ""), previous_vote(request)
+    outcome: TriedOutcome | None
+    if reason in REASONS and previous == "no":
+        vote, outcome = "why", TriedOutcome(reason)
+    elif vote in {"yes", "no"} and not previous:
+        outcome = TriedOutcome.SOLVED if vote == "yes" else None
+    else:
+        return response
+    summary, service, line = context.library.summary(entry_id), context.site.service, fields.get("line", "")
+    is_counted = context.site.askers.may_vote(request, f"{entry_id} why" if vote == "why" else entry_id)
+    if is_counted and await report(service, summary, context.lang, outcome, line, voted=vote == "why"):
+        set_cookie(response, VOTED, vote, context.site, path=address)
+    return response
+
+
+def previous_vote(request: Request) -> str:
+    """Return the reader's vote in this session, or empty."""
+    vote = cookies_of(request).get(VOTED, "")
+    return vote if vote in VOTES else ""

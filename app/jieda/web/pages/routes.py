@@ -14,7 +14,6 @@ from jieda.web.pages import (
     entry,
     home,
     maintain,
-    outcome,
     search,
     workbench,
 )
@@ -26,7 +25,7 @@ ROUTES: tuple[Route, ...] = (
     Route(paths.SEARCH, diagnose.answer_field, "POST"),
     Route(paths.ENTRIES, browse.show_entries),
     Route(paths.ENTRY, entry.show_entry),
-    Route(paths.ENTRY, outcome.record_vote, "POST"),
+    Route(paths.ENTRY, entry.record_vote, "POST"),
     Route(paths.ABOUT, context.page_handler(about.about_page)),
     *(Route(path, partial(browse.show_tag, facet)) for facet, path in paths.TAG_PAGES.items()),
     Route(paths.DIAGNOSE, context.page_handler(diagnose.diagnose_page)),
