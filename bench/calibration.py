@@ -13,7 +13,6 @@ from pathlib import Path
 
 from jieda.evaluation.figures import Bench, read_judged, sureness
 from jieda.settings import Settings
-from jieda.snapshot.snapshot import Analyzers, embedder_of
 
 from bench.tables import markdown, record
 
@@ -63,8 +62,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     files = parser.parse_args().files or OPEN
     with tempfile.TemporaryDirectory() as folder:
-        means = Analyzers(embedder_of(Settings.load({"JIEDA_DATA": folder})))
-        bench = Bench([ROOT / "content"], Path(folder), means)
+        bench = Bench(Settings.load({}, content=[ROOT / "content"], data=folder))
         grades = sureness([bench.diagnose(one) for file in files for one in read_judged(file)])
     rows = [
         (

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from jieda.evaluation.figures import FIRST_FIVE, FOUND, Bench, read_judged
 from jieda.settings import Settings
-from jieda.snapshot.snapshot import Analyzers, embedder_of
 
 from bench.tables import markdown, record
 
@@ -26,13 +25,13 @@ OUTCOMES = ("right", "near", "unknown", "wrong")
 COLUMNS = ("entries", "threads", *OUTCOMES)
 
 
-def outcomes(directory: Path, means: Analyzers, folder: Path) -> tuple[int, dict[str, str]]:
+def outcomes(directory: Path, folder: str) -> tuple[int, dict[str, str]]:
     """Return the number of entries of a directory, and the outcome of each thread by its id.
 
     `right`: the right entry is named first and not as a weak hit; `near`: it is among the first five; `unknown`: it is
     not, and only weak hits or possible matches are named; `wrong`: another entry is named as sure.
     """
-    bench = Bench([directory], folder, means)
+    bench = Bench(Settings.load({}, content=[directory], data=folder))
     told = {}
     for one in read_judged(FILE):
         listed, said = bench.search(one), bench.diagnose(one)
@@ -56,9 +55,8 @@ def main() -> None:
     }
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        means = Analyzers(embedder_of(Settings.load({"JIEDA_DATA": folder})))
         for directory in chosen.directories or [ROOT / "content"]:
-            entries, told = outcomes(directory, means, Path(folder))
+            entries, told = outcomes(directory, folder)
             for name, ids in ((f"{entries}", set(told)), (f"{entries}, could be answered", askable)):
                 counts = Counter(outcome for one, outcome in told.items() if one in ids)
                 rows.append((name, f"{len(ids)}", *(f"{counts[outcome]}" for outcome in OUTCOMES)))

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from jieda.evaluation import figures as evaluate
@@ -17,6 +16,7 @@ from jieda.evaluation.figures import (
     JudgedQuery,
     QueryResult,
 )
+from jieda.settings import Settings
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support.server import ROOT
@@ -149,8 +149,8 @@ def test_no_query_has_an_invisible_space_in_it(both: tuple[JudgedQuery, ...]) ->
 def figures(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> Figures:
     """Measures a file of judged queries over the shipped content; what is searched whole was built for all tests."""
     folder = tmp_path_factory.mktemp("judged")
-    with patch.object(evaluate, "mkdtemp", lambda **_: str(copy_data(folder / "whole"))):
-        bench = Bench([ROOT / "content"], folder, analyzers)
+    settings = Settings.load({}, content=[ROOT / "content"], data=str(copy_data(folder / "whole")))
+    bench = Bench(settings, analyzers)
 
     def measure(path: Path, *, hidden: bool = True) -> dict[tuple[str, str, str], float]:
         queries = evaluate.read_judged(path)

@@ -10,8 +10,7 @@ import click
 
 from jieda.cli.running import content_option, print_json
 from jieda.evaluation.figures import NEGATIVE, SEARCHED_KINDS, Bench, full_report, read_judged
-from jieda.settings import Settings, content_directories
-from jieda.snapshot.snapshot import Analyzers, dictionary_of, embedder_of
+from jieda.settings import Settings
 
 
 @click.command("eval")
@@ -47,9 +46,7 @@ def command(
     if hidden := bool(hide_lang):
         queries = [query for query in queries if query.lang != "mixed"]
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
-        settings = Settings.load(os.environ)
-        analyzers = Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, Path(folder)))
-        bench = Bench(content_directories(directories), Path(folder), analyzers)
+        bench = Bench(Settings.load(os.environ, content=directories, data=folder, engine="whoosh"))
         queries = list(map(bench.resolve, queries))
         to_search = [query for query in queries if query.kind in {*SEARCHED_KINDS, NEGATIVE}]
         searched = [bench.search(query, hidden=hidden) for query in to_search]

@@ -19,9 +19,9 @@ from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import embed_words, update_index
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.searcher import Searcher
-from jieda.snapshot.build.builder import Builder
-from jieda.snapshot.snapshot import Analyzers
-from jieda.snapshot.watch.follow import Follower
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.snapshot import Analyzers, analyzers_of
 from jieda.usecases.judge import search_and_judge
 
 NEGATIVE = "negative"
@@ -182,13 +182,11 @@ def build_index(
 class Bench:
     """Answers judged queries. The index without one language is built on first use."""
 
-    def __init__(self, directories: Sequence[Path], folder: Path, analyzers: Analyzers) -> None:
-        self._directories, self._folder, self._analyzers = directories, folder, analyzers
-        data = Path(mkdtemp(dir=folder))
-        Builder(directories, data, analyzers).build()
-        follower = Follower(data, analyzers, lambda: None)
-        follower.catch_up()
-        self._snapshot = follower.snapshot
+    def __init__(self, settings: Settings, analyzers: Analyzers | None = None) -> None:
+        self._settings, self._analyzers = settings, analyzers or analyzers_of(settings)
+        knowledge = Knowledge(settings, analyzers=self._analyzers)
+        knowledge.build()
+        self._snapshot = knowledge.snapshot
         self._hidden: dict[Language, Searcher] = {}
 
     def resolve(self, judged: JudgedQuery) -> JudgedQuery:
@@ -239,13 +237,13 @@ class Bench:
 
     def _other_language(self, lang: Language) -> Searcher:
         if lang not in self._hidden:
-            library = Loaded(self._directories, languages=frozenset({lang.other})).library()
+            library = Loaded(self._settings.content, languages=frozenset({lang.other})).library()
             if not library.entries:
                 raise JiedaError(f"no edition is left when those in {lang} are hidden")
             analyzer, embedder = self._snapshot.searcher.analyzer, self._analyzers.embedder
             glossary = Glossary(library.glossary, analyzer)
             documents = build_documents(library, analyzer, glossary, (lang.other,), embedder)
-            index = build_index(Path(mkdtemp(dir=self._folder)), documents, embedder)
+            index = build_index(Path(mkdtemp(dir=self._settings.data)), documents, embedder)
             dictionary = self._analyzers.dictionary
             self._hidden[lang] = Searcher(library, index, analyzer, glossary, embedder, dictionary=dictionary)
         return self._hidden[lang]

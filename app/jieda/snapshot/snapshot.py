@@ -118,22 +118,13 @@ def analyzers_of(settings: Settings) -> Analyzers:
     if module := ENGINES[settings.engine]:
         # A cluster only matches the words of a query: nothing is embedded or translated for it.
         return Analyzers(engine=import_module(module).ClusterEngine.of(settings))
-    return Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, settings.data))
-
-
-def embedder_of(settings: Settings) -> Embedder | None:
-    """Return the configured embedder: the model of a server, the installed encoder, or None."""
-    if not (settings.semantic and settings.embeddings_url):
-        return embedder(settings.data, wanted=settings.semantic)
-    remote: Embedder = import_module("jieda.search.meaning.endpoint").EndpointEmbedder(settings)
-    return remote
-
-
-def dictionary_of(settings: Settings, data: Path) -> Dictionary | None:
-    """Return the configured dictionary, if any, stored below `data`. Raises SettingsError, JiedaError."""
-    if not settings.dictionary:
-        return None
-    return open_dictionary(Path(settings.dictionary), data, code_version())
+    if settings.semantic and settings.embeddings_url:
+        model: Embedder | None = import_module("jieda.search.meaning.endpoint").EndpointEmbedder(settings)
+    else:
+        model = embedder(settings.data, wanted=settings.semantic)
+    path = settings.dictionary
+    dictionary = open_dictionary(Path(path), settings.data, code_version()) if path else None
+    return Analyzers(model, dictionary=dictionary)
 
 
 SHORT_NAME = 12

@@ -133,7 +133,7 @@ def _page(
     urls: Urls, address: Callable[[Language], str], langs: Collection[Language], changed: str
 ) -> Iterator[Page]:
     links = alternates(urls, address, langs)
-    return ((link.url, changed, links) for link in links[:-1])
+    return ((url, changed, links) for _, url in links[:-1])
 
 
 def llms_list(context: PageContext) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 from markupsafe import Markup
@@ -34,18 +34,14 @@ Here = Callable[[Language], str]
 """Returns the address of the current page in a language."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alternate:
-    """`<link rel="alternate" hreflang>`."""
-
-    hreflang: str
-    url: str
+Alternate = tuple[str, str]
+"""Language tag and address of a `<link rel="alternate" hreflang>`."""
 
 
 def alternates(urls: Urls, here: Here, langs: Collection[Language]) -> tuple[Alternate, ...]:
     """Return the addresses of a page in the languages that have it; the last is for readers of any other language."""
-    links = [Alternate(lang.tag, urls.absolute(here(lang))) for lang in Language if lang in langs]
-    return (*links, *(replace(link, hreflang="x-default") for link in links[:1]))
+    links = [(lang.tag, urls.absolute(here(lang))) for lang in Language if lang in langs]
+    return (*links, *(("x-default", url) for _, url in links[:1]))
 
 
 @dataclass(frozen=True, slots=True)
