@@ -10,15 +10,10 @@ DARK_GROUNDS = ("#141618", "#1b1e21", "#0f1113")
 """Backgrounds of text in the accent color, by theme; equal to those in the style sheet."""
 
 
-def contrast(color: str, other: str) -> float:
-    """Return the contrast ratio of two colors, from 1 to 21."""
-    dark, light = sorted((_luminance(color), _luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
 def lowest_contrast(color: str, grounds: tuple[str, ...]) -> float:
-    """Return the lowest contrast of a color with any of several backgrounds."""
-    return min(contrast(color, ground) for ground in grounds)
+    """Return the lowest contrast ratio, from 1 to 21, of a color with any of several backgrounds."""
+    pairs = (sorted((_luminance(color), _luminance(ground))) for ground in grounds)
+    return min((light + 0.05) / (dark + 0.05) for dark, light in pairs)
 
 
 def mix(color: str, other: str, share: float) -> str:

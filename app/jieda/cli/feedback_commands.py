@@ -7,15 +7,14 @@ from pathlib import Path
 
 import click
 
+from jieda.cli.asking import local_client
 from jieda.cli.running import content_option, day, print_json
 from jieda.entry import Language, Summary
 from jieda.errors import JiedaError
 from jieda.feedback import FeedbackStore, FeedbackUnusable, GapOutcome
 from jieda.settings import Settings
-from jieda.snapshot.knowledge import Knowledge
-from jieda.snapshot.store.generation import current_name, read_generation
+from jieda.snapshot.store.generation import read_generation, read_pointer
 from jieda.usecases.gaps.maintenance import UNVERIFIED_DAYS, GapGroup, Maintenance, maintenance
-from jieda.usecases.service import Service
 
 WIDTH = 100
 """Characters printed of a gap."""
@@ -46,9 +45,8 @@ def gaps(days: int, limit: int, as_json: bool, forget: bool, directories: tuple[
             raise JiedaError(f"{store.gaps}: cannot be emptied: {error}") from error
         click.echo(f"{store.gaps}: emptied", err=True)
         return 0
-    knowledge = Knowledge(settings)
-    knowledge.open()
-    found = maintenance(Service.of(settings, knowledge), knowledge.snapshot, days)
+    service = local_client(directories).service
+    found = maintenance(service, service.current(), days)
     if found.unreadable:
         raise JiedaError(f"{settings.data}: the counts in it cannot be read: {found.unreadable}")
     if as_json:
@@ -166,7 +164,7 @@ def votes(since: date | None, directories: tuple[Path, ...]) -> None:
     """
     data = Settings.load(os.environ, content=directories).data
     click.echo(f"{data}: votes", err=True)
-    served = read_generation(data, current_name(data))
+    served = read_generation(data, read_pointer(data).generation)
     current_ids = served.header.old_ids if served else {}
     try:
         counts = FeedbackStore(data).votes(current_ids, since.isoformat() if since else "")

@@ -48,14 +48,6 @@ NEIGHBORS = re.compile(rf"{TAKEN_OUT}(?:[^\w{{}}]*{TAKEN_OUT})+")
 """Consecutive marks of redacted words, which become one."""
 
 
-@dataclass(frozen=True, slots=True)
-class AwaitedAnswer:
-    """A stored failure, and the match that explains it now, if any."""
-
-    asked: Awaited
-    match: Match | None
-
-
 def ask(service: Service, snapshot: Snapshot, diagnosis: Diagnosis, lang: Language) -> str:
     """Store the root failure of an unexplained log; return its key, or an empty text if nothing of it may be stored.
 
@@ -72,15 +64,18 @@ def ask(service: Service, snapshot: Snapshot, diagnosis: Diagnosis, lang: Langua
     return key
 
 
-def answer_to(service: Service, snapshot: Snapshot, key: str, lang: Language) -> AwaitedAnswer | None:
-    """Return the failure stored under a key, with its answer in a language; None if there is none.
+def answer_to(
+    service: Service, snapshot: Snapshot, key: str, lang: Language
+) -> tuple[Awaited, Match | None] | None:
+    """Return the failure stored under a key, and the match that explains it now, if any, in a language; None if no
+    failure is stored under it.
 
     Raises FeedbackUnusable. Run it in a thread.
     """
     found = FeedbackStore(service.knowledge.data).awaited(_hash_of(key))
     if not found:
         return None
-    return AwaitedAnswer(found[0], find_explanation(snapshot, found[0]._replace(lang=lang)))
+    return found[0], find_explanation(snapshot, found[0]._replace(lang=lang))
 
 
 def withdraw(service: Service, key: str) -> None:

@@ -270,18 +270,13 @@ def error_draft(
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """The files were written, and committed unless git refused it for `reason`; `commit` is the commit's name."""
+    """The files were written, and committed unless git refused it for `reason`; `commit` is the commit's name. None
+    were written if somebody else has changed editions since they were opened: then `theirs` has these."""
 
-    files: tuple[str, ...]
+    files: tuple[str, ...] = ()
     commit: str = ""
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Somebody else changed these editions since they were opened; nothing was written."""
-
-    theirs: Mapping[Language, OpenedEdition]
+    theirs: Mapping[Language, OpenedEdition] = field(default_factory=dict)
 
 
 def patch(desk: Desk, draft: Draft) -> str:
@@ -297,7 +292,7 @@ def patch(desk: Desk, draft: Draft) -> str:
 
 def write(
     desk: Desk, draft: Draft, expected: Mapping[Language, frozenset[str]], author: Author, message: str
-) -> WrittenFiles | Conflict:
+) -> WrittenFiles:
     """Write the files of a draft without unserved problems, and commit them. `expected`: by language, the digests that
     the current file may have: as it was opened, or as the author has seen it since; the empty digest means no file.
 
@@ -320,4 +315,4 @@ def write(
             except GitError as error:
                 return WrittenFiles(tuple(files), reason=str(error))
     held = desk.open(draft.id)
-    return Conflict({lang: held.get(lang, OpenedEdition("", "")) for lang in moved})
+    return WrittenFiles(theirs={lang: held.get(lang, OpenedEdition("", "")) for lang in moved})

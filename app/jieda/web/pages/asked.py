@@ -7,9 +7,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from jieda.diagnosis.answers import Confidence
+from jieda.diagnosis.answers import Confidence, Match
+from jieda.feedback import Awaited
 from jieda.usecases.diagnose import excerpt, explain, turn
-from jieda.usecases.gaps.maintenance import AwaitedAnswer, answer_to, line_of, withdraw
+from jieda.usecases.gaps.maintenance import answer_to, line_of, withdraw
 from jieda.usecases.gaps.maintenance import ask as store_question
 from jieda.web.http.respond import NO_STORE, UNCACHED, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form
@@ -52,21 +53,22 @@ async def show_asked(request: Request) -> Response:
     return await respond(request, html, HTML, status=200 if found else 404, lang=context.lang, cache=NO_STORE)
 
 
-def asked_page(context: PageContext, key: str, found: AwaitedAnswer | None) -> str:
+def asked_page(context: PageContext, key: str, found: tuple[Awaited, Match | None] | None) -> str:
     """Render the page, or one that says why nothing is stored under `key`."""
     t, days = context.t, context.site.settings.gaps_days
     if found is None:
         status, note = t("asked.gone"), t("asked.gone_text", count=days)
         return _page(context, status, note, key=key, words="")
-    since = date.fromisoformat(found.asked.day)
-    is_sure = found.match is not None and found.match.confidence is not Confidence.POSSIBLE
+    asked, match = found
+    since = date.fromisoformat(asked.day)
+    is_sure = match is not None and match.confidence is not Confidence.POSSIBLE
     return _page(
         context,
-        status=t("asked.answered" if is_sure else "asked.maybe" if found.match else "asked.waiting"),
+        status=t("asked.answered" if is_sure else "asked.maybe" if match else "asked.waiting"),
         note=t("asked.kept", day=context.day(since), end=context.day(since + timedelta(days=days))),
         key=key,
-        words=redacted(context, line_of(context.served, found.asked.kind, found.asked.text)),
-        best=match_view(context, found.match) if found.match else None,
+        words=redacted(context, line_of(context.served, asked.kind, asked.text)),
+        best=match_view(context, match) if match else None,
         sure=is_sure,
     )
 

@@ -21,7 +21,6 @@ from jieda.usecases.diagnose import excerpt, turn
 from jieda.usecases.gaps.redact import as_log
 from jieda.usecases.secrets import masked
 from jieda.usecases.workbench.desk import (
-    Conflict,
     Draft,
     OpenedEdition,
     WrittenFiles,
@@ -217,7 +216,7 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
         done = await context.site.service.offload(lambda: write(desk, draft, expected, author, form.message))
     except (AuthoringError, GitError) as error:
         return await warn(request, context, form, context.t("bench.failed", reason=str(error)))
-    if isinstance(done, Conflict):
+    if done.theirs:
         result = ActionResult(warning=context.t("bench.conflict"), theirs=done.theirs)
         return await show_bench(request, context, form, result)
     return await reopen(request, context, form, done)
