@@ -10,12 +10,11 @@ from datetime import date
 from email.message import Message
 from functools import partial
 from http.client import HTTPException, InvalidURL
-from typing import Self, TypeVar
+from typing import TypeVar
 from urllib.parse import urljoin
 
 from pydantic import BaseModel, ValidationError
 
-from jieda.address import server_address
 from jieda.entry import Language, Summary
 from jieda.errors import RemoteError, RemoteRefusal, UnknownEntry
 from jieda.feedback import TriedOutcome
@@ -122,14 +121,6 @@ class Remote:
 
     urls: Urls
 
-    @classmethod
-    def at(cls, address: str) -> Self:
-        """Make a client for an address such as `https://faq.example.com/kb`. Raises RemoteError for any other text."""
-        try:
-            return cls(Urls(base_url=server_address(address)))
-        except ValueError as error:
-            raise RemoteError(str(error)) from error
-
     async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
         body = text.encode("utf-8", "replace")
         url = self.urls.api_diagnose(lang=lang.value, framework=framework)
@@ -192,7 +183,7 @@ class Remote:
         """Return the text and the headers of the server's answer. Raises RemoteError."""
         headers = {"Content-Type": content_type} if body is not None else {}
         try:
-            request = urllib.request.Request(self.urls.absolute(url), body, headers)  # noqa: S310 - http(s), see `at`
+            request = urllib.request.Request(self.urls.absolute(url), body, headers)  # noqa: S310 - http(s), see `url_option`
             with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - see above
                 return response.read().decode("utf-8", errors="replace"), response.headers
         except urllib.error.HTTPError as error:

@@ -21,6 +21,7 @@ from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LAST_ANSWERS, LI
 from jieda.agents.protocol import serve_stdio
 from jieda.client import Remote
 from jieda.locales.translations import Translations
+from jieda.presentation.urls import Urls
 
 from tests.support.server import COMMAND, environment
 from tests.support.shipped import CONTENT, copy_data
@@ -65,7 +66,7 @@ class Talk:
 def of_sdk(version: str) -> dict[str, Any]:
     """What the SDK answers, with the name of the site left open."""
     talk = Talk(beginning(version))
-    context = Context(Remote.at("http://127.0.0.1:9"), Translations.load().translator)
+    context = Context(Remote(Urls(base_url="http://127.0.0.1:9")), Translations.load().translator)
     asyncio.run(serve_stdio(context, talk))  # type: ignore[arg-type] # lines in and out
     hello, listed = (answer["result"] for answer in talk.answers)
     return {INITIALIZE: hello | {"instructions": tools.INSTRUCTIONS}, LIST_TOOLS: listed}

@@ -14,6 +14,7 @@ from jieda.client import Client, Local, Remote
 from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
 from jieda.locales.translations import Translations
+from jieda.presentation.urls import Urls
 from jieda.settings import Settings
 
 T = TypeVar("T")
@@ -44,7 +45,7 @@ def terminal_language() -> Language:
 
 def client_of(url: str, directories: tuple[Path, ...]) -> Client:
     """Return a client of the server at `url` or, if that is empty, of the local content. Raises JiedaError."""
-    return Remote.at(url) if url else local_client(directories)
+    return Remote(Urls(base_url=url)) if url else local_client(directories)
 
 
 def local_client(directories: tuple[Path, ...], **options: str) -> Local:

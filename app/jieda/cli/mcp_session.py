@@ -12,6 +12,7 @@ from jieda.cli.asking import local_client
 from jieda.cli.logs import log_config
 from jieda.client import Remote
 from jieda.locales.translations import Translations
+from jieda.presentation.urls import Urls
 
 Serve = Callable[[Opening], None]
 
@@ -22,7 +23,7 @@ def open_session(url: str, directories: tuple[Path, ...]) -> Serve:
     logging.config.dictConfig(log_config("text", level="WARNING"))
     translator = Translations.load().translator
     if url:
-        context = Context(Remote.at(url), translator)
+        context = Context(Remote(Urls(base_url=url)), translator)
         return lambda opening: asyncio.run(serve_stdio(context, opening))
     client = local_client(directories, reload_content="1")
     knowledge = client.service.knowledge

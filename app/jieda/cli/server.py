@@ -159,11 +159,6 @@ class LimitedConnection(HttpToolsProtocol):
         self._request_since, self._body = self.loop.time(), 0
         super().on_response_complete()
 
-    @property
-    def awaits_request(self) -> bool:
-        """Whether part of a request has yet to arrive."""
-        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
-
     def _check(self) -> None:
         if self._has_stopped_reading() or self._sends_too_slowly():
             self.transport.abort()
@@ -177,7 +172,8 @@ class LimitedConnection(HttpToolsProtocol):
         return now - self._read_at > SECONDS_WITHOUT_READING
 
     def _sends_too_slowly(self) -> bool:
-        if not self.awaits_request or self.flow.read_paused or self.transport.get_write_buffer_size():
+        awaits_request = self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+        if not awaits_request or self.flow.read_paused or self.transport.get_write_buffer_size():
             return False
         return self.loop.time() - self._request_since > SECONDS_FOR_HEADERS + self._body / LEAST_RATE
 

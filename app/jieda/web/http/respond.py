@@ -131,12 +131,6 @@ def chosen_theme(cookies: Mapping[str, str]) -> Theme:
     return Theme(value) if value in set(Theme) else Theme.SYSTEM
 
 
-def chosen_language(cookies: Mapping[str, str]) -> Language | None:
-    """Return the language from the cookies, if any."""
-    value = cookies.get(LANGUAGE_COOKIE, "")
-    return Language(value) if value in set(Language) else None
-
-
 def chosen_cookies(fields: Mapping[str, str]) -> dict[str, str]:
     """Return names and values of the cookies for the valid choices in a form. An empty value clears a choice."""
     choices = {LANGUAGE_COOKIE: fields.get("lang", ""), THEME_COOKIE: fields.get("theme", "")}
@@ -183,7 +177,7 @@ def page_language(request: Request) -> Language:
     segment = own_path(request.scope).split("/")[1:2]
     if segment and segment[0] in set(Language):
         return Language(segment[0])
-    chosen = chosen_language(cookies_of(request))
+    chosen = parse_language(cookies_of(request).get(LANGUAGE_COOKIE, ""))
     return chosen or preferred_language(request.headers.get("accept-language", "")) or Language.EN
 
 
