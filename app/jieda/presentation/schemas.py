@@ -36,17 +36,25 @@ class EditionLink(ApiAnswer):
     stale: bool
 
 
-class Tagged(ApiAnswer):
+class ApiMention(ApiAnswer):
     """Fields of every mention of an entry. `lang` is the language of the edition shown."""
 
     id: str
     framework: str
-    kind: Kind
-    topics: tuple[str, ...]
-    error_types: tuple[str, ...]
     lang: Language
     title: str
     applies_to: str
+    url: str
+    api_url: str
+
+
+class Tagged(ApiMention):
+    """A mention with the tags of the entry and its editions."""
+
+    kind: Kind
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    editions: tuple[EditionLink, ...]
 
 
 class MarkRange(ApiAnswer):
@@ -70,9 +78,6 @@ class ApiHit(Tagged):
         description="How well the entry fits: higher is better; comparable within one response only."
     )
     reasons: tuple[Reason, ...]
-    editions: tuple[EditionLink, ...]
-    url: str
-    api_url: str
 
 
 class Facet(ApiAnswer):
@@ -102,21 +107,14 @@ class ApiSuggestion(ApiAnswer):
     applies_to: str = ""
 
 
-class ApiMatch(ApiAnswer):
+class ApiMatch(ApiMention):
     """An entry that explains the text. `fix` is its answer as Markdown; empty as long as it is unclear which framework
     is meant. `may_not_apply_to`: a program and version found in the text for which the entry does not hold."""
 
-    id: str
-    framework: str
-    title: str
-    applies_to: str
-    lang: Language
     confidence: Confidence
     may_not_apply_to: str = ""
     matched: tuple[MatchedLine, ...]
     fix: str
-    url: str
-    api_url: str
 
 
 class SearchResult(ApiAnswer):
@@ -159,9 +157,6 @@ class ApiSummary(Tagged):
 
     updated: date
     stale: bool
-    editions: tuple[EditionLink, ...]
-    url: str
-    api_url: str
 
 
 class Page(ApiAnswer):
@@ -237,19 +232,12 @@ class ApiEntry(ApiSummary):
         }
 
 
-class ApiNear(ApiAnswer):
+class ApiNear(ApiMention):
     """An entry that does not explain the text but shares `words` with it. `foreign`: the entry is for `framework`, but
     the text comes from another one: the cause may be the same, the options differ."""
 
-    id: str
-    framework: str
     foreign: bool = False
-    title: str
-    applies_to: str
-    lang: Language
     words: tuple[str, ...]
-    url: str
-    api_url: str
 
 
 class ApiDiagnosis(ApiAnswer):

@@ -139,7 +139,7 @@ def methods_of(request: Request) -> set[str]:
 
 
 def problem_of(error: Exception, request: Request) -> HttpProblem:
-    """Return the problem that an exception means; a 500 if it is unexpected."""
+    """Return the problem that an exception of a class in `HANDLED` means."""
     match error:
         case HttpProblem():
             return error
@@ -147,10 +147,8 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
             return from_request_error(error)
         case HTTPException():
             return from_http_exception(error, request)
-        case ContentError():
-            # Only maintainers reload content, so the reason may name files.
-            return HttpProblem(409, "problem.reload_failed", {"reason": str(error)})
-    return HttpProblem(500, "problem.internal")
+    # Only maintainers reload content, so the reason of a ContentError may name files.
+    return HttpProblem(409, "problem.reload_failed", {"reason": str(error)})
 
 
 async def on_failure(request: Request, error: Exception) -> Response:
