@@ -20,6 +20,7 @@ from jieda.search.index.document import document_of, keyed_texts
 from jieda.search.snippet import opening
 from jieda.search.weights import K1, WEIGHTING
 from jieda.web.site import Site
+from jieda.web.templating import render
 
 STEPS = 999
 """The integer for a saturation of 1."""
@@ -127,7 +128,7 @@ async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
     yield "index.html", _redirect(site.urls.home(main_lang))
     # Hosts of files send it for every address that does not exist, and nothing tells the reader's language.
     texts = {"languages": tuple(Language), "t": site.translations.translate}
-    yield "404.html", site.renderer.render("missing.html", main_lang, urls=site.urls, **texts).encode()
+    yield "404.html", render("missing.html", urls=site.urls, **texts).encode()
     for old, new in library.current_ids.items():
         for lang in Language:
             path = site.urls.entry(lang, old).removeprefix(root)

@@ -38,7 +38,6 @@ from jieda.web.pages.about import error_page
 from jieda.web.pages.routes import MAINTAINER_ROUTES
 from jieda.web.pages.routes import ROUTES as PAGE_ROUTES
 from jieda.web.site import Askers, Site, client_of
-from jieda.web.templating import Renderer
 
 SECONDS_BETWEEN_CHECKS = 60.0
 """Seconds between checks whether another generation is being served."""
@@ -88,7 +87,7 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
     return Site(
         settings=settings,
         urls=urls,
-        renderer=Renderer(translations),
+        translations=translations,
         service=service,
         client=Local(service, Shapers(urls, translations.translator)),
         resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),

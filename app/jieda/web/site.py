@@ -32,7 +32,6 @@ from jieda.web.http.clients import (
     parse_host,
 )
 from jieda.web.http.respond import AnswerCache, Resource
-from jieda.web.templating import Renderer
 
 
 def origin_of(scope: Scope, settings: Settings) -> str:
@@ -104,7 +103,7 @@ class Site:
 
     settings: Settings
     urls: Urls
-    renderer: Renderer
+    translations: Translations
     service: Service
     client: Local
     resources: OncePerGeneration[Resource]
@@ -136,10 +135,6 @@ class Site:
     @property
     def metrics(self) -> Metrics:
         return self.service.metrics
-
-    @property
-    def translations(self) -> Translations:
-        return self.renderer.translations
 
 
 def asker_of(request: Request) -> bytes:

@@ -1,7 +1,6 @@
 """The only use of Jinja: strict and autoescaping, without globals that a request could change."""
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -9,8 +8,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from jieda.content.markdown.html_writer import MAY_END, code_html, flag_kind
-from jieda.entry import Language
-from jieda.locales.translations import Translations
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -25,20 +22,10 @@ MARK = re.compile("</?mark>")
 BREAK = re.compile(f"(?<=[{MAY_END}])(?=(?:<mark>)?-)")
 
 
-@dataclass(frozen=True, slots=True)
-class Renderer:
-    """Renders templates from complete view objects."""
-
-    translations: Translations
-
-    def render(self, template: str, lang: Language, **context: object) -> str:
-        """Render `template` with `context`; `t` defaults to the texts of `lang`. Raises on a missing name."""
-        text = (
-            _environment()
-            .get_template(template)
-            .render(**{"t": self.translations.translator(lang)} | context)
-        )
-        return (NOT_IN_XML if template.endswith(".xml") else NOT_IN_HTML).sub("", text)
+def render(template: str, **context: object) -> str:
+    """Render `template` with `context`, which has every name that it uses. Raises on a missing name."""
+    text = _environment().get_template(template).render(context)
+    return (NOT_IN_XML if template.endswith(".xml") else NOT_IN_HTML).sub("", text)
 
 
 @cache

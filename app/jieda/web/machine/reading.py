@@ -16,6 +16,7 @@ from jieda.presentation.urls import Urls, rewrite
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.layout import Alternate, alternates, icon_url
 from jieda.web.pages.parts import page_count
+from jieda.web.templating import render
 
 ITEMS = 50
 MIDNIGHT = "{}T00:00:00Z"
@@ -30,9 +31,8 @@ def feed(context: PageContext) -> str:
     summaries = context.library.published(lang)[:ITEMS]
     latest = summaries[0].editions[lang].updated if summaries else date(1970, 1, 1)
     entries = (context.library.entries[summary.id] for summary in summaries)
-    return context.site.renderer.render(
+    return render(
         "feed.xml",
-        lang,
         t=context.t,
         id=f"urn:jieda:feed:{lang}",
         tag=lang.tag,
@@ -69,9 +69,8 @@ def _summary(context: PageContext, edition: Edition) -> str:
 def opensearch(context: PageContext) -> str:
     """Render the OpenSearch description as XML."""
     urls, lang = context.urls.external, context.lang
-    return context.site.renderer.render(
+    return render(
         "opensearch.xml",
-        lang,
         t=context.t,
         tag=lang.tag,
         icon=context.urls.absolute(icon_url(context)),
@@ -100,14 +99,14 @@ def sitemap(context: PageContext) -> str:
     if parts == 1:
         return sitemap_part(context, 1)
     addresses = list(map(context.urls.external.sitemap_part, range(1, parts + 1)))
-    return context.site.renderer.render("sitemaps.xml", context.lang, addresses=addresses)
+    return render("sitemaps.xml", addresses=addresses)
 
 
 def sitemap_part(context: PageContext, number: int) -> str:
     """Render part `number`, from 1, as XML."""
     urls, library = context.urls, context.library
     pages = chain(_general(urls, library) if number == 1 else (), _entries(urls, library, number))
-    return context.site.renderer.render("sitemap.xml", context.lang, pages=pages)
+    return render("sitemap.xml", pages=pages)
 
 
 def _general(urls: Urls, library: Library) -> Iterator[Page]:

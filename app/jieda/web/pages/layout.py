@@ -14,7 +14,7 @@ from jieda.presentation.urls import Urls
 from jieda.version import VERSION
 from jieda.web.http.respond import Theme
 from jieda.web.pages.context import PageContext
-from jieda.web.templating import safe
+from jieda.web.templating import render, safe
 
 SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "home": ("log.js",),
@@ -68,9 +68,8 @@ class Head:
 def render_page(context: PageContext, head: Head, **view: object) -> str:
     """Render a whole page as HTML. Its template gets `view`, the `page` around it, and functions for texts in the
     reader's language."""
-    return context.site.renderer.render(
+    return render(
         f"{head.name}.html",
-        context.lang,
         t=context.t,
         day=context.day,
         name_of=context.name_of,
