@@ -60,8 +60,7 @@ async def diagnose(  # noqa: PLR0913 - one parameter per field of the request
         diagnosis = await service.offload(partial(_judge, service, snapshot, text, lang, framework, usual))
     found = Diagnosed(diagnosis, snapshot)
     service.metrics.diagnoses.labels(diagnosis.verdict.value, diagnosis.confidence or NONE).inc()
-    if service.recorder:
-        service.note(note_of_diagnosis(asker, diagnosis, lang))
+    service.note(note_of_diagnosis(asker, diagnosis, lang))
     return found
 
 

@@ -45,14 +45,8 @@ async def read(
     found = await service.offload(
         lambda: ReadEntry(library.entries[wanted], library.summary(wanted), library.related(wanted))
     )
-    note_read(service, wanted, asker)
+    service.note(EntryRead(asker, wanted))
     return found
-
-
-def note_read(service: Service, entry_id: str, asker: bytes) -> None:
-    """Record that an entry was read, if gaps are recorded: it may answer an earlier question of the same asker."""
-    if service.recorder:
-        service.note(EntryRead(asker, entry_id))
 
 
 MAX_TAGS = 50

@@ -13,7 +13,6 @@ from starlette.types import Scope
 
 from jieda.client import Local
 from jieda.locales.translations import Translations
-from jieda.metrics import Metrics
 from jieda.presentation.shaper import Shapers
 from jieda.presentation.urls import Urls
 from jieda.settings import Settings
@@ -131,10 +130,6 @@ class Site:
     @property
     def knowledge(self) -> Knowledge:
         return self.service.knowledge
-
-    @property
-    def metrics(self) -> Metrics:
-        return self.service.metrics
 
 
 def asker_of(request: Request) -> bytes:

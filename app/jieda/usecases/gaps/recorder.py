@@ -58,7 +58,7 @@ class AnswerFound(NamedTuple):
 
 
 class EntryRead(NamedTuple):
-    """Somebody read an entry."""
+    """Somebody read an entry, which may answer an earlier question of theirs."""
 
     asker: bytes
     entry: str

@@ -262,10 +262,10 @@ async def reload(request: Request, _parameters: Annotated[LanguageParameters, Qu
         # Not on a pool thread: requests waiting for one build would fill the pool.
         outcome = await asyncio.wrap_future(site.knowledge.reload())
     except RELOAD_FAILURES as error:
-        site.metrics.reloads.labels("failed").inc()
+        site.service.metrics.reloads.labels("failed").inc()
         # The token belongs to maintainers of the content, so the reason may name files.
         raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
-    site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
+    site.service.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
     return Response(RELOADED.dump_json(outcome), media_type=JSON, headers=UNCACHED)
 
 

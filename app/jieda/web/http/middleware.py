@@ -261,8 +261,8 @@ class Repeats:
             return
         scope["route"] = cached.route
         if cached.outcome:
-            site.metrics.repeated.labels("hit").inc()
-            site.metrics.searches.labels(cached.outcome).inc()
+            site.service.metrics.repeated.labels("hit").inc()
+            site.service.metrics.searches.labels(cached.outcome).inc()
         if cached.note:
             site.service.note(cached.note._replace(asker=asker_of(Request(scope))))
         await _send_cached(cached, scope, receive, send)

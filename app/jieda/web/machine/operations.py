@@ -54,7 +54,7 @@ async def metrics(request: Request) -> Response:
     if not is_among(client_address(request.scope), site.settings.metrics):
         raise HttpProblem(403, "problem.metrics_closed")
     # With several workers this reads a file per worker.
-    text = await run_sync(lambda: site.metrics.expose(served_state(site)))
+    text = await run_sync(lambda: site.service.metrics.expose(served_state(site)))
     return Response(text, media_type=CONTENT_TYPE, headers=UNCACHED)
 
 

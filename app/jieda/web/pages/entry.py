@@ -18,7 +18,7 @@ from jieda.feedback import TriedOutcome
 from jieda.presentation.entry_text import reading_form, validity_texts
 from jieda.presentation.urls import fill_in, linked_entries
 from jieda.settings import Settings
-from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read, report
+from jieda.usecases.entries import MovedTo, ReadEntry, read, report
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
 from jieda.web.http.files import send_file
 from jieda.web.http.respond import UNCACHED, Body, Resource, cookies_of, preferred_media_type, respond
@@ -195,7 +195,7 @@ async def show_page(request: Request, context: PageContext, entry_id: str) -> Re
     key = ("entry", entry_id, context.urls.base_url, *reader)
     html: Body | None = cache.get(context.served, key)
     if html:
-        note_read(service, entry_id, asker_of(request))
+        service.note(EntryRead(asker_of(request), entry_id))
         return await page_answer(request, context, html, VARY)
     found = await read(service, context.served, entry_id, asker_of(request))
     if isinstance(found, MovedTo):
