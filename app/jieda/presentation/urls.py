@@ -65,6 +65,7 @@ class Urls:
     home = _in_language(paths.HOME)
     search = _in_language(paths.SEARCH)
     diagnose = _in_language(paths.DIAGNOSE)
+    asked = _in_language(paths.ASKED)
     entries = _in_language(paths.ENTRIES)
     about = _in_language(paths.ABOUT)
     workbench = _in_language(paths.WORKBENCH)
@@ -121,10 +122,6 @@ class Urls:
         if facet not in paths.TAG_PAGES:
             return self.search(lang, **{facet: value}, **params)
         return self.path(paths.TAG_PAGES[facet], lang=lang, value=value) + _query(params)
-
-    def asked(self, lang: Language, key: str = "") -> str:
-        """Return the page that submits a log to the authors; with a key, its status. Access logs omit the key."""
-        return self.path(paths.ASKED, lang=lang) + _query({"key": key})
 
     def entries_filtered(self, lang: Language, filters: Filters, **params: Parameter) -> str:
         return self.entries(lang, **filter_parameters("", filters), **params)

@@ -59,7 +59,8 @@ class Draft:
     @property
     def sample_place(self) -> str:
         """Path of the sample; different logs have different names."""
-        return f"samples/{self.id}/{fingerprint(self.sample)}.log"
+        digest = hashlib.sha256(self.sample.encode("utf-8", "replace")).hexdigest()
+        return f"samples/{self.id}/{digest[:10]}.log"
 
     def sources(self, directory: Path, modified: float) -> tuple[SourceFile, ...]:
         """Return the editions as files of a directory; `modified` is in seconds since the epoch."""
@@ -89,11 +90,6 @@ def tidied(text: str) -> str:
     """Normalize a text from a form: line ends LF, and one at the end; empty if it is blank."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return f"{lines.rstrip(chr(10))}\n" if lines.strip() else ""
-
-
-def fingerprint(text: str) -> str:
-    """Return a short name that is unique to a text."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
 
 
 def _published(text: str) -> str:

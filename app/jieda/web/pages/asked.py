@@ -29,7 +29,7 @@ async def ask(request: Request) -> Response:
     fields = await read_form(request, site.service.settings.max_log_bytes)
     if key := fields.get("key", ""):
         await site.service.offload(partial(withdraw, site.service, key))
-        return RedirectResponse(context.urls.asked(context.lang, key), 303, UNCACHED)
+        return RedirectResponse(context.urls.asked(context.lang, key=key), 303, UNCACHED)
     text, _ = excerpt(site.service, fields.get("text", "").replace("\r\n", "\n"))
     framework = fields.get("framework", "")
     framework = framework if framework in context.library.taxonomy.framework else ""
@@ -40,7 +40,7 @@ async def ask(request: Request) -> Response:
     key = await site.service.offload(
         partial(store_question, site.service, context.served, diagnosis, context.lang)
     )
-    target = context.urls.asked(context.lang, key) if key else context.urls.diagnose(context.lang)
+    target = context.urls.asked(context.lang, key=key) if key else context.urls.diagnose(context.lang)
     return RedirectResponse(target, 303, UNCACHED)
 
 
@@ -74,5 +74,5 @@ def asked_page(context: PageContext, key: str, found: tuple[Awaited, Match | Non
 
 
 def _page(context: PageContext, status: str, note: str, *, key: str, **view: object) -> str:
-    head = Head("asked", status, note, lambda lang: context.urls.asked(lang, key), indexed=False)
+    head = Head("asked", status, note, partial(context.urls.asked, key=key), indexed=False)
     return render_page(context, head, status=status, note=note, key=key, **view)
