@@ -123,10 +123,6 @@ class OncePerGeneration(Generic[T]):
         self._values: dict[Hashable, T] = {}
         self._locks: dict[Hashable, asyncio.Lock] = {}
 
-    def another(self) -> "OncePerGeneration[T]":
-        """Return an empty cache that is counted together with this one."""
-        return OncePerGeneration(self._offload, self._count)
-
     async def get(self, generation: str, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of `key` for a generation, made by `make` the first time. Raises what `make` raises."""
         if generation != self._generation:

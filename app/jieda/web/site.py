@@ -97,8 +97,8 @@ SCOPE_KEY = "jieda.site"
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The components of an application. `resources` caches responses that depend only on the generation; `agents` is
-    None if the MCP SDK is not installed; `desk` is empty until somebody writes."""
+    """The components of an application. `resources` caches responses that depend only on the generation and the
+    origin; `agents` is None if the MCP SDK is not installed; `desk` is empty until somebody writes."""
 
     settings: Settings
     urls: Urls
@@ -114,14 +114,14 @@ class Site:
     by_origin: OrderedDict[str, "Site"] = field(default_factory=OrderedDict)
 
     def at(self, origin: str) -> "Site":
-        """Return this site with absolute addresses that begin with `origin`, and a cache of its own."""
+        """Return this site with absolute addresses that begin with `origin`."""
         if origin == self.urls.base_url:
             return self
         found = self.by_origin.pop(origin, None)
         if found is None:
             urls = replace(self.urls, base_url=origin)
             client = replace(self.client, shapers=Shapers(urls, self.translations.translator))
-            found = replace(self, urls=urls, client=client, resources=self.resources.another())
+            found = replace(self, urls=urls, client=client)
         self.by_origin[origin] = found
         if len(self.by_origin) > MAX_ORIGINS:
             self.by_origin.popitem(last=False)

@@ -86,4 +86,5 @@ async def openapi(request: Request) -> Response:
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
         return Resource.of(text, "application/json")
 
-    return await respond(request, await site.resources.get(snapshot.generation, "openapi", build))
+    key = ("openapi", site.urls.base_url)
+    return await respond(request, await site.resources.get(snapshot.generation, key, build))

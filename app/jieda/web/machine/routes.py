@@ -37,7 +37,7 @@ def serve_text(
         part = (requested_part(request, page_count(len(context.library), per_part)),) if per_part else ()
         resource = await context.site.resources.get(
             context.generation,
-            (make, context.lang, *part),
+            (make, context.urls.base_url, context.lang, *part),
             lambda: Resource.of(make(context, *part), media_type),
         )
         return await respond(request, resource)

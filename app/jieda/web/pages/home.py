@@ -181,7 +181,7 @@ async def show_home(request: Request) -> Response:
     context = await context_of(request)
     resource = await context.site.resources.get(
         context.generation,
-        ("home", context.lang, context.theme, context.framework, context.version),
+        ("home", context.urls.base_url, context.lang, context.theme, context.framework, context.version),
         lambda: Resource.of(home_page(context), HTML),
     )
     return await page_answer(request, context, resource)
