@@ -9,7 +9,7 @@ from jieda.cli.asking import ask, local_client
 from jieda.cli.diagnose import end_of, read_chunks
 from jieda.cli.running import content_option, writing
 from jieda.content.authoring.edition_text import write_skeletons
-from jieda.content.authoring.writing import carry_out
+from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Verdict
 from jieda.entry import Kind, Language
@@ -79,7 +79,7 @@ def _from_log(
         click.echo("nothing was written; --force drafts an entry anyway", err=True)
         return 1
     draft = draft_from_log(log, found, Loaded(directories), entry_id, framework)
-    steps = draft.steps(directories[-1])
+    steps = [Create(directories[-1] / where, text.encode()) for where, text in draft.files.items()]
     with writing():
         carry_out(steps)
     for step in steps:

@@ -5,11 +5,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.authoring.edition_text import check_id, filled_skeletons
-from jieda.content.authoring.writing import Create
 from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis
@@ -107,9 +105,6 @@ class LogDraft:
     files: Mapping[str, str]
     has_secrets: bool
     """Whether something in the log was masked."""
-
-    def steps(self, directory: Path) -> tuple[Create, ...]:
-        return tuple(Create(directory / where, text.encode()) for where, text in self.files.items())
 
 
 def draft_from_log(

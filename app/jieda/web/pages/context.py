@@ -74,11 +74,6 @@ class PageContext:
     version: str = ""
     """The version of that framework, or empty."""
 
-    @property
-    def named_version(self) -> str:
-        """Framework and version as a log would print them, `slime 0.3.0`; empty without a version."""
-        return f"{self.framework} {self.version}" if self.version else ""
-
     def for_framework(self, value: str) -> "PageContext":
         """Return the same context for a reader who has chosen a framework, such as `slime:0.3.0`."""
         framework, version = framework_and_version(value)

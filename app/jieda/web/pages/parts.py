@@ -95,8 +95,9 @@ def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = ""
 def doubt_of(context: PageContext, entry: Entry, text: str = "") -> str:
     """Return the version, in a text or else the reader's own, that an entry may not apply to; or empty."""
     packages = context.library.taxonomy.packages
+    own = f"{context.framework} {context.version}" if context.version else ""  # as a log would print them
     in_text = doubtful_version(entry.validity, text, packages)
-    return in_text or doubtful_version(entry.validity, context.named_version, packages)
+    return in_text or doubtful_version(entry.validity, own, packages)
 
 
 def page_count(total: int, size: int) -> int:
