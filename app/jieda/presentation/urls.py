@@ -3,7 +3,7 @@ builds URLs."""
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape, unescape
 from pathlib import Path
@@ -219,17 +219,11 @@ def fill_in(template: str, **values: str) -> str:
     return template
 
 
-def digest_files(directory: Path, names: Iterable[str] | None = None) -> dict[str, str]:
-    """Map paths below `directory` to 12 hex digits of SHA-256, for `names` or for every file."""
-    found = sorted(directory.rglob("*")) if names is None else [directory / name for name in names]
-    return {
-        path.relative_to(directory).as_posix(): _digest(path.read_bytes()) for path in found if path.is_file()
-    }
-
-
 def own_digests(directory: Path) -> dict[str, str]:
-    """Return the digests of our static files. All scripts share one: they import one another, so they must match."""
-    digests = digest_files(directory)
+    """Return the digests of our static files by their path below `directory`. All scripts share one: they import one
+    another, so they must match."""
+    files = (path for path in sorted(directory.rglob("*")) if path.is_file())
+    digests = {path.relative_to(directory).as_posix(): _digest(path.read_bytes()) for path in files}
     scripts = [name for name in digests if name.endswith(".js")]
     together = _digest("".join(digests[name] for name in scripts).encode())
     return digests | dict.fromkeys(scripts, together)

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jieda.presentation.urls import digest_files, own_digests
+from jieda.presentation.urls import own_digests
 from jieda.web.http.respond import FOREVER, REVALIDATE, Handler, Resource, respond
 
 SWAGGER = Path(fastapi_offline.__file__).parent / "static"
@@ -60,12 +60,9 @@ def load_own_files(directory: Path) -> Files:
 
 @cache
 def load_swagger_files() -> Files:
-    """Return the files that the API documentation needs."""
-    digests = digest_files(SWAGGER, SWAGGER_FILES)
-    return {
-        name: (digest, Resource.of((SWAGGER / name).read_bytes(), media_type(name)))
-        for name, digest in digests.items()
-    }
+    """Return the files that the API documentation needs, whose addresses have no digest."""
+    files = {name: Resource.of((SWAGGER / name).read_bytes(), media_type(name)) for name in SWAGGER_FILES}
+    return {name: (file.tag, file) for name, file in files.items()}
 
 
 def media_type(name: str) -> str:
