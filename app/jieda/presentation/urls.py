@@ -12,9 +12,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from jieda.content.markdown.links import LinkKind, read_image, read_link
 from jieda.entry import Language
-from jieda.places import STATIC
 from jieda.presentation import paths
-from jieda.settings import Settings
 from jieda.taxonomy import FACETS, Filters
 
 Parameter = str | int | bool | Collection[str] | None
@@ -81,11 +79,6 @@ class Urls:
     api_suggest = _without_language(paths.API_SUGGEST)
     api_entries = _without_language(paths.API_ENTRIES)
     api_outcomes = _without_language(paths.API_OUTCOMES)
-
-    @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Create the URLs for `settings`; reads the static files once."""
-        return cls(settings.root_path, settings.base_url, own_digests(STATIC))
 
     def path(self, template: str, **values: str) -> str:
         """Fill in the `{names}` of a template in `paths` and return the URL."""

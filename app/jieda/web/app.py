@@ -18,8 +18,9 @@ from jieda.entry import Language
 from jieda.errors import ClusterUnavailable
 from jieda.helpers import GC_THRESHOLDS
 from jieda.locales.translations import Translations
+from jieda.places import STATIC
 from jieda.presentation.shaper import Shapers
-from jieda.presentation.urls import Urls
+from jieda.presentation.urls import Urls, own_digests
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
 from jieda.site_texts import SiteTexts
@@ -73,7 +74,8 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
 
 def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False) -> Site:
     """Create the components of an application."""
-    translations, urls = Translations.load(), Urls.of(settings)
+    translations = Translations.load()
+    urls = Urls(settings.root_path, settings.base_url, own_digests(STATIC))
     service = Service.of(settings, knowledge, run_sync, alone=alone)
     most_bytes = most_json_bytes(settings.max_log_bytes)
 
