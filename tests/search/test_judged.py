@@ -49,7 +49,7 @@ FLOORS: dict[tuple[str, str, str], float] = {
     ("full", "zh", "right_first"): 0.975,
     ("full", "mixed", "right_first"): 0.98,
     ("full", "cross", "right_first"): 0.97,
-    ("full", "all", "negatives weak"): 0.94,
+    ("full", "all", "negatives weak"): 0.95,
     ("full", "all", "right not weak"): 0.945,
     ("hidden", "all", "right_first"): 0.92,
     ("hidden", "all", "in_five"): 0.97,
