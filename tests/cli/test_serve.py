@@ -270,6 +270,8 @@ def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(
         proxy = {"HTTP_PROXY": "http://127.0.0.1:1", "http_proxy": "http://127.0.0.1:1"}
         by_settings = process("health", **variables(settings), **proxy)
         assert by_settings.returncode == 0, by_settings.stderr
+        wrong = run("health", "--url", f"{server.base}/en")
+        assert (wrong.returncode, wrong.stdout) == (1, ""), "a web page is no answer"
     ended = run("health", "--url", f"{server.base}/x=y")
     assert ended.returncode == 1
     assert ended.stderr == f"jieda: {server.base}/x=y is not ready: Connection refused\n"

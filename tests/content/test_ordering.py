@@ -152,8 +152,12 @@ def test_the_command_names_what_it_changes(tmp_path: Path) -> None:
         assert (again.exit_code, again.output) == (0, "")
 
 
-def test_only_the_files_that_are_named_are_put_in_order(tmp_path: Path) -> None:
-    folder = synced(tmp_path, GOOD | {"en/roll/x.md": MIXED})
+def test_only_the_files_that_are_named_are_put_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = synced(tmp_path / "content", GOOD | {"en/roll/x.md": MIXED})
     shutil.copy(folder / "en/roll/x.md", folder / "en/roll/y.md")
-    assert jieda("fmt", folder / "en/roll/y.md").stdout == f"{folder / 'en/roll/y.md'}\n"
+    monkeypatch.chdir(tmp_path)
+    done = jieda("fmt", folder / "en/roll/y.md")
+    assert (done.stdout, done.stderr) == (f"{folder / 'en/roll/y.md'}\n", "")
     assert (folder / "en/roll/x.md").read_text(encoding="utf-8") == MIXED

@@ -39,7 +39,8 @@ def main() -> None:
         status, text = ask(base)
     except (OSError, ValueError) as error:
         sys.exit(f"jieda: {base} is not ready: {getattr(error, 'strerror', None) or error}")
-    print(text)
+    if text.startswith("{"):  # a wrong address answers with a page
+        print(text)
     if status != "200":
         sys.exit(f"jieda: {base} is not ready: it answers {status}")
 

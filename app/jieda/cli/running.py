@@ -58,7 +58,8 @@ def note_unused_content(ctx: click.Context, _: click.Parameter, value: Value) ->
     """Print a hint if the shipped entries are used in a folder with content from `jieda init`. That content is not used
     by itself, or programs would trust whatever folder they are started in."""
     here = Path("content")
-    is_chosen = value or os.environ.get("JIEDA_CONTENT") or ctx.params.get("url")
+    elsewhere = ctx.params.get("url") or ctx.params.get("files")
+    is_chosen = value or os.environ.get("JIEDA_CONTENT") or elsewhere
     if not is_chosen and (here / "taxonomy.yaml").is_file() and here.resolve() != CONTENT:
         click.echo(
             "The shipped entries are used; for the content in this folder: --content content", err=True
