@@ -46,7 +46,7 @@ def test_it_answers_as_the_command_line_does(
     assert base.read("roll/oom").sections()["fix"].strip().endswith("Make room.")
     with pytest.raises(jieda.UnknownEntry) as refused:
         base.read("roll/none")
-    assert str(refused.value) == "There is no entry “roll/none”."
+    assert str(refused.value) == "There is no entry “roll/none”. A search may find it under another id."
     with pytest.raises(jieda.JiedaError) as unknown:
         base.search("memory", framework="rol")
     assert "Choose from: roll" in str(unknown.value)

@@ -295,13 +295,13 @@ def test_arguments_are_taken_as_models_write_them(
         ),
         ("search", {"query": "node2pg", "offset": 9000}, "There is nothing at this offset: the end is at"),
         ("list", {"framework": "roll", "offset": 9000}, "There is nothing at this offset: the end is at"),
-        ("read", {"id": "roll/nosuch"}, "call search or list"),
+        ("read", {"id": "roll/nosuch"}, "A search may find it"),
         ("read", {"id": "roll/node2pg-keyerror", "section": "answer"}, "symptom, cause, fix"),
         ("read", {"id": "nosuch"}, "id: "),
         ("search", {"text": "secret-of-mine"}, "It takes lang"),
         ("diagnose", {"text": "x", "framework": "nosuch"}, "Choose from: roll, chatlearn, slime"),
         ("nosuch", {}, "diagnose, search, read, list, report_outcome"),
-        ("report_outcome", {"id": "roll/nosuch", "outcome": "solved"}, "call search or list"),
+        ("report_outcome", {"id": "roll/nosuch", "outcome": "solved"}, "A search may find it"),
         ("report_outcome", {"id": "roll/node2pg-keyerror", "outcome": "great"}, "outcome: "),
     ],
 )
@@ -364,7 +364,7 @@ def test_an_unknown_resource_or_prompt_is_refused_with_a_hint(agents_server: Ins
         for uri in ("file:///etc/passwd", "jieda://[entry/roll/nosuch"):
             with pytest.raises(MCPError, match="give ids of entries"):
                 await client.read_resource(uri)
-        with pytest.raises(MCPError, match=r"no entry “roll/nosuch”.*call search or list"):
+        with pytest.raises(MCPError, match=r"no entry “roll/nosuch”.*A search may find it"):
             await client.read_resource("jieda://entry/roll/nosuch")
         with pytest.raises(MCPError, match="needs log"):
             await client.get_prompt("explain-this-log")
@@ -401,7 +401,7 @@ def test_a_server_that_is_not_there_is_not_taken_for_an_entry_that_is_not() -> N
 
 def test_what_a_server_refuses_is_told_in_its_words(agents_server: Inside | Server) -> None:
     async def work(client: Client) -> None:
-        with pytest.raises(MCPError, match=r"no entry “roll/nosuch”.*call search or list"):
+        with pytest.raises(MCPError, match=r"no entry “roll/nosuch”.*A search may find it"):
             await client.read_resource("jieda://entry/roll/nosuch")
         with pytest.raises(MCPError, match="offset: must be 1,000,000 or less"):
             await client.list_resources(cursor="1000001")

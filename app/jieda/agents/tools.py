@@ -174,14 +174,13 @@ def names_no_entry(error: JiedaError) -> bool:
 def failure(context: Context, error: JiedaError, lang: Language) -> str:
     """Describe an error and its remedy, in a sentence or two."""
     t = context.translator(lang)
-    hint = f" {t('agents.error.entry')}" if names_no_entry(error) else ""
     match error:
         case BadParameter():
             return t(f"agents.error.{error.arguments['field']}", known=error.arguments["expected"])
         case RequestError():
-            return t(f"{error.key}.detail", **error.arguments) + hint
+            return t(f"{error.key}.detail", **error.arguments)
         case RemoteRefusal():
-            return f"{error}{hint}"
+            return str(error)
         case RemoteError():
             return f"{error}. {t('agents.error.remote')}"
         case _:
