@@ -129,7 +129,7 @@ def test_colours_that_are_hard_to_read_are_reported(tmp_path: Path) -> None:
     site = "site:\n  accent: '#a0d8c0'\n  logo: gone.png\n"
     content = small_content.write(tmp_path, {"taxonomy.yaml": site + small_content.TAXONOMY})
     found = check_content([content]).problems
-    assert [(each.line, each.rule) for each in found] == [(1, "link"), (2, "contrast")]
+    assert [(each.line, each.rule) for each in found] == [(2, "contrast"), (3, "link")]
 
 
 def test_the_commands_to_begin_with_ask_what_the_content_is_asked(client: httpx.Client) -> None:
