@@ -407,7 +407,7 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
         ),
         (
             "a.md",
-            "# 磨坊\n\n讲磨坊。\n\n## 故障排除指南\n\n- 风车不转：等风来\n- 面粉太粗：再筛一遍\n\n## 许可证\n\nMIT\n",
+            "# 磨坊\n\n磨。\n\n## 故障排除指南\n\n- 风车不转：看看有没有风\n- 面粉太粗：再筛一遍\n\n## 许可证\n\nMIT\n",
             [("风车不转", 7), ("面粉太粗", 8)],
         ),
         (
@@ -432,6 +432,23 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "a.md",
             "# 故障排查\n\n| 类型 | 症状 | 处理方法 |\n|---|---|---|\n| 风 | 不转 | 等 |\n| 粮 | 不出面 | 加 |\n",
             [("不转", 5), ("不出面", 6)],
+        ),
+        # A heading in place of questions, and one above a list of problems whose name is also that of a problem.
+        (
+            "a.md",
+            "# FAQ\n\n## Questions by version (FAQ)\n\n[1.0](https://a.org/1)\n\n## Is it free?\n\nYes.\n\n"
+            "## Common errors\n\n- `E12`: refill\n- `E13: no wind`: wait\n",
+            [("Is it free?", 7), ("`E12`", 13), ("`E13: no wind`", 14)],
+        ),
+        (
+            "a.md",
+            "# 2 踩坑记录\n\n## 2.1 风车不转\n\n等风来。\n\n## 2.2 面粉太粗\n\n再磨。\n\n## 换石磨\n\n换。\n",
+            [("风车不转", 3), ("面粉太粗", 7), ("换石磨", 11)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n## 2.1 is slow\n\nWait.\n\n## Is it free?\n\nYes.\n",
+            [("2.1 is slow", 3), ("Is it free?", 7)],
         ),
         # A version is no number of a question.
         (

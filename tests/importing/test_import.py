@@ -1,6 +1,7 @@
 """`jieda import` as it is run: pages in, drafts and reports out, and the content directory as it was but for them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +258,16 @@ def test_a_link_to_the_root_of_the_site_is_completed(desk: Desk) -> None:
     desk.edit(desk.en, "Either of two.", "Either of two, see [home](/).")
     desk.both("--url-en", "https://example.com/en/faq.md")
     assert "see [home](https://example.com/)." in desk.read("en/roll/mode.md")
+
+
+def test_links_find_titles_however_the_generator_wrote_their_anchors(desk: Desk) -> None:
+    desk.edit(desk.en, "### Is it free?", "### What's `a_b:c`, is it free?")
+    desk.edit(
+        desk.en, "Either of two.", "See [one](#whats-a_bc-is-it-free), [two](#what-s-a-b-c-is-it-free)."
+    )
+    desk.both()
+    name = r"[\w-]+\.md"
+    assert re.search(rf"See \[one\]\({name}\), \[two\]\({name}\)\.", desk.read("en/roll/mode.md"))
 
 
 def test_an_address_that_is_a_link_as_it_stands_stays_one(desk: Desk) -> None:

@@ -105,7 +105,7 @@ def _split_sections(text: str) -> tuple[tuple[str, str], ...]:
     elif len(parts) > 1:
         # What the page labels as the symptom may continue what it says in front of it.
         labeled = parts.pop(1)[1] if parts[1][0] == "symptom" else []
-        parts[0] = ("symptom", [*parts[0][1], *labeled])
+        parts[0] = ("symptom", [*parts[0][1], *trim(labeled)])
     return tuple((key, "\n".join(lines).strip("\n")) for key, lines in parts if key)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.markdown.body import parse_page
-from jieda.content.markdown.links import slug
 from jieda.content.read.corpus import Corpus
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
@@ -31,7 +30,7 @@ from jieda.importing.records import (
     reuse_page_keys,
     write_record,
 )
-from jieda.importing.rewrite import WHOLE_PAGE, Targets
+from jieda.importing.rewrite import WHOLE_PAGE, Targets, anchor_key
 from jieda.importing.sources import (
     ImportSources,
     PageFile,
@@ -303,7 +302,7 @@ def _targets(
     for candidate, (entry_id, _) in zip(candidates, ids, strict=True):
         for lang, question in candidate.questions.items():
             anchors = entries[candidate.pair.pages[lang].path.resolve()]
-            for anchor in (question.anchor, slug(question.title), slug(question.written)):
+            for anchor in (question.anchor, anchor_key(question.title), anchor_key(question.written)):
                 if anchor:
                     anchors.setdefault(anchor, entry_id)
             if question.style in WHOLE_PAGE_STYLES:

@@ -34,6 +34,7 @@ CERTAIN = frozenset({"marked", "table"})
 BOXED = frozenset({"marked", "details"})
 """Styles that are also accepted below peripheral headings, such as “See also”."""
 
+_OUTLINE_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2})+\s+(?=\S)")
 _INNER_LINK = re.compile(r"\[[^\]]*\]\(#[^)]*\)")
 
 
@@ -100,8 +101,8 @@ def _has_real_questions(style: str, groups: Sequence[tuple[Host, Units]]) -> boo
     parts = sum(WORDING.is_part(title) or (leading_in and _leads_in(style, title)) for title in titles)
     if parts * 2 >= len(titles):
         return False
-    headings = [host.section.title for host, _ in groups]
-    host_likeness = fmean(WORDING.likeness(title) if title else 0.0 for title in headings)
+    headings = [host.section.title for host, _ in groups if not _is_for_questions(host)]
+    host_likeness = sum(map(WORDING.likeness, filter(None, headings))) / len(groups)
     if style == "table" or (style in CERTAIN and len(units) > (len(groups) if host_likeness >= 0.5 else 1)):
         return True
     answered = fmean(unit.answered for unit in units) >= 0.7
@@ -158,7 +159,16 @@ def find_questions(page: MarkdownPage) -> tuple[PageQuestion, ...]:
     parts = _question_sections(page, root)
     questions = tuple(each for part in parts for each in _questions_of(part))
     whole_page = _whole_page(page, root, questions) if parts == (root,) else None
-    return (whole_page,) if whole_page else questions
+    return (whole_page,) if whole_page else _without_numbers(questions)
+
+
+def _without_numbers(questions: tuple[PageQuestion, ...]) -> tuple[PageQuestion, ...]:
+    """Remove the numbers of sections, such as `2.1`, if at least half of the titles have one: others are versions."""
+    titles = [_OUTLINE_NUMBER.sub("", each.title) for each in questions]
+    numbered = sum(title != each.title for title, each in zip(titles, questions, strict=True))
+    if numbered < 2 or numbered * 2 < len(questions):
+        return questions
+    return tuple(replace(each, title=title) for title, each in zip(titles, questions, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +295,7 @@ def _drop_strays(questions: Sequence[PageQuestion], hosts: Sequence[Host]) -> It
     for question in _merge_parts(questions, starts if numbered else None):
         if question.style == "heading" and question.first not in starts:
             title, likeness = question.title, WORDING.likeness(question.title)
-            peripheral = WORDING.is_peripheral(title) or fold_title(title) in WORDING.sections
+            peripheral = WORDING.is_peripheral(title) or WORDING.holds_questions(title)
             section = headed[question.first]
             unmarked = mostly_marked and likeness < 1 and (section.rank, question.categories) not in ranks
             if numbered or peripheral or unmarked or _leads_elsewhere(section, likeness):

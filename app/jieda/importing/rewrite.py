@@ -136,8 +136,9 @@ WHOLE_PAGE = ""
 class Targets:
     """Data to resolve the addresses on a page.
 
-    `entries`: for each page of the same import, by path, a map of anchors to entry ids, with the id of a page that is
-    one entry under WHOLE_PAGE. `base`: web address of the page, or empty. `references`: the page's reference links.
+    `entries`: for each page of the same import, by path, a map of anchors and keys of anchors to entry ids, with the id
+    of a page that is one entry under WHOLE_PAGE. `base`: web address of the page, or empty. `references`: the page's
+    reference links.
     """
 
     path: Path
@@ -193,7 +194,7 @@ class LinkRewriter:
             return f"#{anchors[fragment]}"
         if not re.match(r"[a-z][a-z0-9+.-]*:|//", path, re.IGNORECASE):
             ids = _anchors_of(path, targets)
-            entry_id = ids.get(fragment) or ids.get(slug(fragment)) or (path and ids.get(WHOLE_PAGE))
+            entry_id = ids.get(fragment) or ids.get(anchor_key(fragment)) or (path and ids.get(WHOLE_PAGE))
             if entry_id and entry_id != f"{targets.framework}/{self.entry_slug}":
                 return f"{entry_id.rpartition('/')[2]}.md"
         address = urljoin(targets.base, target) if targets.base else target
@@ -216,6 +217,11 @@ class LinkRewriter:
         self.linked_images.append(target)
         address = self._address(target, {})
         return f"[{label or target.rpartition('/')[2]}]({address})" if address else label
+
+
+def anchor_key(text: str) -> str:
+    """Return the letters and digits of a title or anchor: what replaces the rest differs between site generators."""
+    return re.sub(r"[\W_]+", "", slug(text))
 
 
 def _inline_references(text: str, references: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ _SLANTED = re.compile(r"\A[*_](?=[^*_\s])([^*_]+[?？])[*_]\Z")
 _SEPARATOR = r"\s*(?:[:：→]|->|=>|\s[-–—]\s)\s*"
 _LED = re.compile(
     rf"(?:(?P<strong>\*\*|__)(?=\S)(?P<bold>[^\n]+?)(?:(?<=[:：])(?P=strong)\s*|(?P=strong){_SEPARATOR})"
-    rf"|(?P<plain>(?:`[^`\n]+`|[^`\n:：*]){{1,60}}?){_SEPARATOR})(?=[^\s/])"
+    rf"|(?P<plain>(?:`[^`\n]+`|[^`\n:：*[\]]){{1,60}}?){_SEPARATOR})(?=[^\s/])"
 )
 """A problem, a colon, an arrow or a dash, and what to do, on one line."""
 _DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
@@ -140,7 +140,7 @@ def _led_items(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     led = [match for item in items if item.children and (match := _LED.match(item.children[0].content))]
     for item, match in zip(items, led, strict=False) if len(led) == len(items) else ():
         lead = match.string[match.end() :].partition("\n")[0]
-        if not WORDING.asks(lead):
+        if not lead.rstrip().endswith(("?", "？")):
             title = plain(match["bold"] or match["plain"])
             yield Unit(title, item.first, item.children[0].first + 1, answered=True, lead=lead)
 
