@@ -171,10 +171,14 @@ def test_a_page_of_one_language_lacks_no_other(desk: Desk) -> None:
 
 
 def test_what_is_left_out_is_named_with_the_reason(desk: Desk) -> None:
+    long_text = CHINESE.replace("## 使用\n", f"## 使用\n\n{'先读这里。' * 90}\n")
     desk.zh.write_text(
-        f"{CHINESE}\n## 目录\n\n- [报错](#报错)\n\n## 联系我们\n\n群号 1。\n", encoding="utf-8"
+        f"{long_text}\n## 目录\n\n- [报错](#报错)\n\n## 联系我们\n\n群号 1。\n", encoding="utf-8"
     )
-    assert "zh/faq.md：以下小节不是问题，未导入：联系我们\n" in desk.run(str(desk.zh), "--lang", "zh").output
+    assert (
+        "zh/faq.md：以下小节不是问题，未导入：使用 · 联系我们\n"
+        in desk.run(str(desk.zh), "--lang", "zh").output
+    )
     parts = "".join(f"## Part {each}\n\nText.\n\n" for each in range(9))
     guide = desk.en.with_name("guide.md")
     guide.write_text(

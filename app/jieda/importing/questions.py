@@ -182,15 +182,19 @@ class LeftOut:
 
 
 def find_left_out(page: MarkdownPage, questions: Sequence[PageQuestion]) -> Iterator[LeftOut]:
-    """Yield the sections with text that are in no question, except repeated questions and tables of contents."""
+    """Yield the sections with text that are in no question, except repeated questions, tables of contents and what
+    only introduces subsections."""
     root = outline(parse_page(page.text).blocks, len(page.lines))
     parts = _question_sections(page, root)
     titles = {question.written for question in questions}
     for section in root.walk():
-        covered = any(each.first < section.end and section.first < each.end for each in questions)
-        if not covered and not section.children and section.title not in titles and _has_text(section.own):
+        end = section.children[0].first if section.children else section.end
+        covered = any(each.first < end and section.first < each.end for each in questions)
+        introduces = section.children and size(section.own) < 2 * SHORT
+        if not covered and not introduces and section.title not in titles and _has_text(section.own):
             outside = not any(part.first <= section.first < part.end for part in parts)
-            yield LeftOut(section.title, str(page.path), page.line_of(section.first) + 1, outside)
+            title = section.title or page.title
+            yield LeftOut(title, str(page.path), page.line_of(section.first) + 1, outside)
 
 
 def _has_text(blocks: Sequence[SourceBlock]) -> bool:
