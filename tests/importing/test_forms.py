@@ -442,6 +442,11 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
         ),
         (
             "a.md",
+            "# FAQ\n\n## Questions?\n\n[Ask](https://a.org/)\n\n## 收费吗？\n\n收。\n\n## 启动异常问题排查\n\n看。\n",
+            [("收费吗？", 7), ("启动异常问题排查", 11)],
+        ),
+        (
+            "a.md",
             "# 2 踩坑记录\n\n## 2.1 风车不转\n\n等风来。\n\n## 2.2 面粉太粗\n\n再磨。\n\n## 换石磨\n\n换。\n",
             [("风车不转", 3), ("面粉太粗", 7), ("换石磨", 11)],
         ),

@@ -299,7 +299,8 @@ def _drop_strays(questions: Sequence[PageQuestion], hosts: Sequence[Host]) -> It
     for question in _merge_parts(questions, starts if numbered else None):
         if question.style == "heading" and question.first not in starts:
             title, likeness = question.title, WORDING.likeness(question.title)
-            peripheral = WORDING.is_peripheral(title) or WORDING.holds_questions(title)
+            named = likeness < ASKING and WORDING.holds_questions(title)
+            peripheral = WORDING.is_peripheral(title) or fold_title(title) in WORDING.sections or named
             section = headed[question.first]
             unmarked = mostly_marked and likeness < 1 and (section.rank, question.categories) not in ranks
             if numbered or peripheral or unmarked or _leads_elsewhere(section, likeness):
