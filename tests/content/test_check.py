@@ -376,8 +376,8 @@ def test_sync_all_leaves_alone_what_agrees(tmp_path: Path) -> None:
     [
         (("roll/none",), "roll/none is not an entry"),
         (("roll/a", "roll/b"), "roll/b has one edition only"),
-        ((), "use --all"),
-        (("roll/a", "--all"), "use --all"),
+        ((), "either the entries or --all"),
+        (("roll/a", "--all"), "either the entries or --all"),
     ],
 )
 def test_sync_refuses_what_it_cannot_do_and_writes_nothing(
