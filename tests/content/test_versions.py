@@ -147,7 +147,11 @@ def test_a_filter_by_version_leaves_out_what_says_that_it_is_for_others(
     refused = client.get("/api/v1/search", params={"q": "widget", "version": "0.2.4"})
     assert refused.status_code == 422
     assert refused.json()["errors"] == [
-        {"field": "version", "message": "Write the name of a program, a space and a version, such as 0.2.4."}
+        {
+            "field": "version",
+            "message": "“0.2.4” is not a program with a version. "
+            "Write the name of a program, a space and a version, such as 0.2.4.",
+        }
     ]
 
 
@@ -175,7 +179,7 @@ def test_the_command_filters_by_version(content: Path, tmp_path: Path) -> None:
     settings = {"JIEDA_SEMANTIC": "0", "JIEDA_DATA": str(tmp_path / "data")}
     for version, total in (("slime 0.2.4", 1), ("slime 0.3.1", 0)):
         assert json.loads(command(*search, version, **settings).stdout)["total"] == total
-    assert "such as '<framework> 0.2.4'" in command(*search, "latest", **settings).stderr
+    assert "“latest” is not a program with a version" in command(*search, "latest", **settings).stderr
 
 
 def test_python_filters_by_version(content: Path, tmp_path: Path) -> None:
