@@ -106,7 +106,7 @@ neighbors = st.builds(Neighbors, phrases, st.sampled_from([0.12, 1.0]))
 filters = st.builds(
     Filters,
     **{facet: tag_lists[facet] for facet in FACETS},
-    edition=st.sampled_from([(), *((lang,) for lang in Language)]),
+    edition=st.sampled_from([(), *((lang,) for lang in Language), tuple(Language)]),
     ruled_out=tag_lists["holds"],
 )
 

@@ -94,6 +94,7 @@ def library(request: pytest.FixtureRequest) -> Library:
 FILTERS = [
     Filters(),
     *(Filters(edition=(lang,)) for lang in Language),
+    Filters(edition=tuple(Language)),
     Filters(framework=("roll",)),
     Filters(framework=("roll", "slime"), topic=("speed",)),
     Filters(topic=("memory", "speed"), kind=("error", "how-to"), edition=(ZH,)),

@@ -266,12 +266,13 @@ def _conditions(filters: Filters) -> tuple[str, list[object]]:
                 f"WHERE tag.facet = ? AND tag.value IN ({_placeholders(values)}) AND tag.entry = listed.entry)"
             )
             parameters += [facet, *values]
-    for edition in filters.edition:
-        conditions += (
-            " AND NOT EXISTS (SELECT 1 FROM orders AS missing "
+    if filters.edition:
+        present = (
+            "NOT EXISTS (SELECT 1 FROM orders AS missing "
             "WHERE missing.list = ? AND missing.rank = 0 AND missing.entry = listed.entry)"
         )
-        parameters.append(f"missing {edition}")
+        conditions += f" AND ({' OR '.join([present] * len(filters.edition))})"
+        parameters += [f"missing {edition}" for edition in filters.edition]
     return conditions, parameters
 
 

@@ -326,12 +326,10 @@ def extend_to_name(text: str, start: int, end: int) -> Span:
         start -= 1
     while start < end < len(text) and text[end - 1] in _LETTERS and text[end] in _LETTERS:
         end += 1
-    flag = (
-        _FLAG_BEFORE.search(text, max(0, start - LONGEST_FLAG), start)
-        if text[start - 1 : start] == "-"
-        else None
-    )
-    start = flag.start() if flag else start
+    if text[start - 1 : start] == "-" and (
+        flag := _FLAG_BEFORE.search(text, max(0, start - LONGEST_FLAG), start)
+    ):
+        start = flag.start()
     if text.startswith("-", start) and (rest := _FLAG_BEHIND.match(text, end)):
         end = rest.end()
     return start, end

@@ -139,7 +139,7 @@ def methods_of(request: Request) -> set[str]:
 
 
 def problem_of(error: Exception, request: Request) -> HttpProblem:
-    """Return the problem that an exception of a class in `HANDLED` means."""
+    """Return the problem that an exception of a class in `HANDLED` means. Raises any other."""
     match error:
         case HttpProblem():
             return error
@@ -147,8 +147,10 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
             return from_request_error(error)
         case HTTPException():
             return from_http_exception(error, request)
-    # Only maintainers reload content, so the reason of a ContentError may name files.
-    return HttpProblem(409, "problem.reload_failed", {"reason": str(error)})
+        case ContentError():
+            # Only maintainers reload content, so the reason may name files.
+            return HttpProblem(409, "problem.reload_failed", {"reason": str(error)})
+    raise error
 
 
 async def on_failure(request: Request, error: Exception) -> Response:
