@@ -104,7 +104,7 @@ async def costs(context: Context, count: Callable[[str], int], *, in_turn: bool 
     assert isinstance(context.client, Local)
     library = context.client.service.current().library
     found = []
-    async with Client(server_of(lambda _: context)) as client:
+    async with Client(server_of(context)) as client:
         agent = Agent(client)
         for entry_id in sorted(library.sampled):
             samples = library.samples(entry_id)
@@ -130,7 +130,7 @@ async def unexplained(
     """Return the tokens of `diagnose` results without an explanation, as text or as data, whichever is more; by
     outcome."""
     found: dict[str, list[int]] = {"near": [], "unknown": []}
-    async with Client(server_of(lambda _: context)) as client:
+    async with Client(server_of(context)) as client:
         for asked in texts:
             text, answer = await Agent(client).ask("diagnose", text=asked)
             if answer["outcome"] in found:
@@ -192,7 +192,7 @@ def read_tasks() -> list[Task]:
 async def done(context: Context, tasks: Iterable[Task], count: Callable[[str], int]) -> list[Done]:
     """Run each task separately: read only the fix or answer of the entry that the agent names, unless already seen."""
     found = []
-    async with Client(server_of(lambda _: context)) as client:
+    async with Client(server_of(context)) as client:
         for task in tasks:
             agent = Agent(client)
             report = await answered(agent, task.text)
@@ -237,7 +237,7 @@ class Score:
 async def score(context: Context, judged: Iterable[JudgedQuery]) -> Score:
     """Score the agent and the API over judged queries."""
     listed = list(judged)
-    async with Client(server_of(lambda _: context)) as client:
+    async with Client(server_of(context)) as client:
         reports = {one.id: await answered(Agent(client), one.query) for one in listed}
 
     def of(*kinds: str) -> list[JudgedQuery]:

@@ -374,7 +374,7 @@ def test_an_unknown_resource_or_prompt_is_refused_with_a_hint(agents_server: Ins
 
 def before(base: str, work: Work[None]) -> None:
     """Hand `work` a client of what `jieda mcp --url` would run, in this process."""
-    served = server_of(lambda _: Context(Remote(Urls(base_url=base)), Translations.load().translator))
+    served = server_of(Context(Remote(Urls(base_url=base)), Translations.load().translator))
 
     async def run() -> None:
         async with Client(served) as client:

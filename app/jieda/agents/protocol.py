@@ -4,7 +4,7 @@ The SDK is an optional extra: other modules import this one only where it is ins
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import IO, Any, cast
 from urllib.parse import quote
 
@@ -16,8 +16,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
-from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from jieda.agents import tools
 from jieda.agents.answering import Context
@@ -109,34 +108,33 @@ PROMPTS: Mapping[str, tuple[types.Prompt, Callable[[Context, str, Language | Non
 """Prompts for users, each with the function that makes its text from its first argument."""
 
 
+@dataclass(frozen=True, slots=True)
 class Handlers:
-    """Handlers of the protocol's requests. Each gets its context from the HTTP request that carried it, if any."""
+    """Handlers of the protocol's requests."""
 
-    def __init__(self, context_of: Callable[[Any], Context]) -> None:
-        self._context_of = context_of
+    context: Context
 
     async def list_tools(self, _call: Call, _params: Paging) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(each) for each in tools.TOOLS])
 
-    async def call_tool(self, call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, _call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool; return text and structured content, or a text that describes the error and its remedy."""
-        outcome = await tools.call(self._context_of(call.request), params.name, params.arguments or {})
+        outcome = await tools.call(self.context, params.name, params.arguments or {})
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=outcome.text)],
             structured_content=outcome.content,
             is_error=outcome.content is None,
         )
 
-    async def list_resources(self, call: Call, params: Paging) -> types.ListResourcesResult:
+    async def list_resources(self, _call: Call, params: Paging) -> types.ListResourcesResult:
         """List the entries, page by page; the cursor of a page is the number of entries before it."""
-        context = self._context_of(call.request)
         cursor = (params.cursor if params else None) or "0"
         if not cursor.isdecimal() or len(cursor) > MAX_CURSOR:
             raise MCPError(types.INVALID_PARAMS, "The cursor is not from this server.")
         try:
-            found = await context.client.entries(Filters(), Language.EN, Window(PAGE, int(cursor)))
+            found = await self.context.client.entries(Filters(), Language.EN, Window(PAGE, int(cursor)))
         except JiedaError as error:
-            raise await _protocol_error(context, error, Language.EN) from error
+            raise _protocol_error(self.context, error, Language.EN) from error
         listed = [
             types.Resource(
                 uri=f"jieda://entry/{quote(each.id)}",
@@ -154,9 +152,9 @@ class Handlers:
         return types.ListResourceTemplatesResult(resource_templates=[ENTRIES])
 
     async def read_resource(
-        self, call: Call, params: types.ReadResourceRequestParams
+        self, _call: Call, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        context, uri = self._context_of(call.request), str(params.uri)
+        context, uri = self.context, str(params.uri)
         address = parse_address(uri)
         if address is None:
             unknown = "There is no such resource. `search` and `list` give ids of entries."
@@ -165,15 +163,15 @@ class Handlers:
         try:
             entry = await context.client.read(entry_id, lang)
         except JiedaError as error:
-            raise await _protocol_error(context, error, lang, uri) from error
+            raise _protocol_error(context, error, lang, uri) from error
         text = entry_form(entry, context.translator(entry.lang)).rstrip()
         text = random_fence(text).around(entry.id, text)
         contents = types.TextResourceContents(uri=uri, mime_type=ENTRIES.mime_type, text=text)
         return types.ReadResourceResult(contents=[contents])
 
-    async def complete(self, call: Call, params: types.CompleteRequestParams) -> types.CompleteResult:
+    async def complete(self, _call: Call, params: types.CompleteRequestParams) -> types.CompleteResult:
         try:
-            values = await _values(self._context_of(call.request).client, params)
+            values = await _values(self.context.client, params)
         except JiedaError:
             values = []  # the framework is incomplete, or the server does not respond
         matching = sorted({value for value in values if value.startswith(params.argument.value)})
@@ -183,7 +181,7 @@ class Handlers:
     async def list_prompts(self, _call: Call, _params: Paging) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[prompt for prompt, _ in PROMPTS.values()])
 
-    async def get_prompt(self, call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def get_prompt(self, _call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name not in PROMPTS:
             raise MCPError(types.INVALID_PARAMS, f"The prompts are: {', '.join(PROMPTS)}.")
         prompt, make = PROMPTS[params.name]
@@ -191,7 +189,7 @@ class Handlers:
         if not arguments.get(required):
             raise MCPError(types.INVALID_PARAMS, f"The prompt needs {required}.")
         lang = known_language(arguments.get("lang", ""))
-        text = await make(self._context_of(call.request), arguments[required], lang)
+        text = await make(self.context, arguments[required], lang)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
@@ -220,7 +218,7 @@ async def _slugs(client: Client, filters: Filters) -> list[str]:
     return slugs
 
 
-async def _protocol_error(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
+def _protocol_error(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
     """Return an error with the message of a tool; only an unknown entry is the client's fault."""
     code = types.INVALID_PARAMS if tools.names_no_entry(error) else types.INTERNAL_ERROR
     return MCPError(code, tools.failure(context, error, lang), {"uri": uri} if uri else None)
@@ -237,11 +235,13 @@ def _tool(tool: tools.Tool) -> types.Tool:
     )
 
 
-def server_of(context_of: Callable[[Any], Context]) -> Server[Any]:
-    """Create the server for any transport; it has no name yet."""
-    handlers = Handlers(context_of)
+def server_of(context: Context) -> Server[Any]:
+    """Create the server for any transport, with the name and instructions of the current content."""
+    handlers, site = Handlers(context), context.site()
     server: Server[Any] = Server(
-        "",
+        handle(site),
+        title=site.name.get(Language.EN) or OURS,
+        instructions=tools.INSTRUCTIONS.replace("{site}", short_name(site, Language.EN)),
         version=tools.VERSION,
         cache_hints={"tools/list": FIXED, "prompts/list": FIXED, "resources/templates/list": FIXED},
         on_list_tools=handlers.list_tools,
@@ -258,36 +258,24 @@ def server_of(context_of: Callable[[Any], Context]) -> Server[Any]:
     return server
 
 
-def introduce(server: Server[Any], context: Context) -> None:
-    """Set a server's name and instructions from the current content."""
-    site = context.site()
-    server.name = handle(site)
-    server.title = site.name.get(Language.EN) or OURS
-    server.instructions = tools.INSTRUCTIONS.replace("{site}", short_name(site, Language.EN))
-
-
 async def serve_stdio(context: Context, opening: Opening) -> None:
     """Process the lines of a client until their end."""
-    server = server_of(lambda _: context)
-    introduce(server, context)
+    server = server_of(context)
     lines = anyio.wrap_file(cast("IO[str]", opening))  # nothing else of the file interface is used
     async with stdio_server(lines, lines) as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
 
 
-class HttpEndpoint:
-    """Streamable HTTP, stateless, one JSON document per response: any worker can handle any request."""
+async def serve_request(context: Context, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+    """Handle an HTTP request whose host, origin and `body` have been checked; nothing remains of it, so any worker can
+    handle the next. One JSON document is the response."""
+    replayed = iter([{"type": "http.request", "body": body, "more_body": False}])
 
-    def __init__(self, context_of: Callable[[Request], Context], most_bytes: int) -> None:
-        self._context_of, self._server = context_of, server_of(context_of)
-        self._manager = StreamableHTTPSessionManager(
-            self._server, json_response=True, stateless=True, max_request_body_size=most_bytes
-        )
+    async def received() -> Message:
+        return next(replayed, None) or await receive()
 
-    def running(self) -> AbstractAsyncContextManager[None]:
-        return self._manager.run()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request whose host, origin and size have been checked."""
-        introduce(self._server, self._context_of(Request(scope)))
-        await self._manager.handle_request(scope, receive, send)
+    manager = StreamableHTTPSessionManager(
+        server_of(context), json_response=True, stateless=True, max_request_body_size=len(body)
+    )
+    async with manager.run():
+        await manager.handle_request(scope, received, send)

@@ -6,13 +6,10 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
-from importlib.util import find_spec
 
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
-from starlette.requests import Request
 
-from jieda.agents.answering import Context
 from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import ClusterUnavailable
@@ -23,12 +20,9 @@ from jieda.presentation.shaper import Shapers
 from jieda.presentation.urls import Urls, own_digests
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
-from jieda.site_texts import SiteTexts
 from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.service import OncePerGeneration, Service
 from jieda.usecases.workbench.desk import Desk
-from jieda.web.agents import AgentsEndpoint
-from jieda.web.api.body import most_json_bytes
 from jieda.web.api.routes import add_api_routes
 from jieda.web.http import middleware
 from jieda.web.http.maintainers import guard_routes
@@ -38,7 +32,7 @@ from jieda.web.machine.routes import machine_routes
 from jieda.web.pages.about import error_page
 from jieda.web.pages.routes import MAINTAINER_ROUTES
 from jieda.web.pages.routes import ROUTES as PAGE_ROUTES
-from jieda.web.site import Askers, Site, client_of
+from jieda.web.site import Askers, Site
 
 SECONDS_BETWEEN_CHECKS = 60.0
 """Seconds between checks whether another generation is being served."""
@@ -77,15 +71,6 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
     translations = Translations.load()
     urls = Urls(settings.root_path, settings.base_url, own_digests(STATIC))
     service = Service.of(settings, knowledge, run_sync, alone=alone)
-    most_bytes = most_json_bytes(settings.max_log_bytes)
-
-    def context_of(request: Request) -> Context:
-        return Context(
-            client_of(request),
-            translations.translator,
-            lambda: knowledge.snapshot.library.site if knowledge.ready else SiteTexts(),
-        )
-
     return Site(
         settings=settings,
         urls=urls,
@@ -96,7 +81,6 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
         cache=AnswerCache(settings.cache << 20),
         error_page=error_page,
         desk=Desk(settings.content),
-        agents=AgentsEndpoint(context_of, most_bytes) if find_spec("mcp") else None,
         askers=Askers(),
     )
 
@@ -110,8 +94,7 @@ def lifespan(site: Site, *, alone: bool) -> Callable[[FastAPI], AbstractAsyncCon
         site.knowledge.start()
         if site.service.recorder:
             site.service.recorder.start()
-        agents = site.agents.running() if site.agents else nullcontext()
-        async with agents, short_pauses(site.knowledge) if alone else nullcontext():
+        async with short_pauses(site.knowledge) if alone else nullcontext():
             yield
         if site.service.log_process:
             await run_sync(site.service.log_process.end)

@@ -20,7 +20,6 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.gaps.recorder import NOBODY
 from jieda.usecases.service import OncePerGeneration, Service
 from jieda.usecases.workbench.desk import Desk
-from jieda.web.agents import AgentsEndpoint
 from jieda.web.http.clients import (
     claimed_address,
     client_address,
@@ -98,7 +97,7 @@ SCOPE_KEY = "jieda.site"
 @dataclass(frozen=True, slots=True)
 class Site:
     """The components of an application. `resources` caches responses that depend only on the generation and the
-    origin; `agents` is None if the MCP SDK is not installed; `desk` is empty until somebody writes."""
+    origin; `desk` is empty until somebody writes."""
 
     settings: Settings
     urls: Urls
@@ -108,7 +107,6 @@ class Site:
     resources: OncePerGeneration[Resource]
     cache: AnswerCache
     error_page: ErrorPage
-    agents: AgentsEndpoint | None
     desk: Desk
     askers: Askers
     by_origin: OrderedDict[str, "Site"] = field(default_factory=OrderedDict)

@@ -35,15 +35,11 @@ CHARSETS = re.compile(
 M = TypeVar("M", bound=BaseModel)
 
 
-def most_json_bytes(limit: int) -> int:
-    """Return the most bytes of a JSON body with a text of `limit` bytes."""
-    return limit * JSON_ESCAPE + JSON_FRAME
-
-
 async def read_json_bytes(request: Request, limit: int) -> bytes:
     """Read a JSON body with a log of at most `limit` bytes. Raises TooLarge, with the limit of the body, and
     HttpProblem if it does not arrive in time."""
-    return await read_bytes(request, most_json_bytes(limit), limit * JSON_ESCAPE)
+    most = limit * JSON_ESCAPE
+    return await read_bytes(request, most + JSON_FRAME, most)
 
 
 async def read_log(

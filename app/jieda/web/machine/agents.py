@@ -1,20 +1,25 @@
 """`/mcp`: coding agents over HTTP, under the same limits as all other requests."""
 
 import json
+from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 
+from anyio.to_thread import run_sync
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from jieda.web.agents import AgentsEndpoint
+from jieda.agents.answering import Context
+from jieda.site_texts import SiteTexts
 from jieda.web.api.body import read_json_bytes
 from jieda.web.http.body import check_structure, is_json
 from jieda.web.http.clients import is_our_host, is_our_origin
 from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE
-from jieda.web.site import Site, site_of
+from jieda.web.site import client_of, site_of
 
 MAX_STRINGS, MAX_OUTSIDE = 1000, 1 << 14
 """Ample for what clients send about themselves and a call."""
@@ -22,26 +27,23 @@ LARGE = 1 << 16
 """Bytes from which parsing a message takes several milliseconds and therefore runs off the event loop."""
 
 
-class ReplayedBody(Response):
-    """The endpoint's response to a request whose body has been read already."""
+@dataclass(slots=True)
+class AgentsAnswer(Response):
+    """The SDK's response to a message, whose body has been read already."""
 
-    def __init__(self, endpoint: AgentsEndpoint, body: bytes) -> None:
-        super().__init__()
-        self._endpoint = endpoint
-        self._body = body
+    context: Context
+    message: bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = iter([{"type": "http.request", "body": self._body, "more_body": False}])
-
-        async def received() -> Message:
-            return next(body, None) or await receive()
+        """Handle the request; the first one imports the SDK, off the event loop."""
+        protocol = await run_sync(import_module, "jieda.agents.protocol")
 
         async def uncached(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message)["Cache-Control"] = NO_STORE
             await send(message)
 
-        await self._endpoint(scope, received, uncached)
+        await protocol.serve_request(self.context, self.message, scope, receive, uncached)
 
 
 async def mcp(request: Request) -> Response:
@@ -50,9 +52,9 @@ async def mcp(request: Request) -> Response:
 
     Browsers always send a page's origin. A site that points its host name at this server still has a foreign name.
     """
+    check_installed()
     site = site_of(request)
-    endpoint = require_endpoint(site)
-    settings = site.settings
+    settings, knowledge = site.settings, site.knowledge
     if not is_our_host(request.headers.get("host", ""), settings):
         raise HttpProblem(400, "problem.bad_host")
     if not is_our_origin(request.headers.get("origin"), settings):
@@ -64,7 +66,8 @@ async def mcp(request: Request) -> Response:
         await site.service.offload(partial(check_message, body))
     else:
         check_message(body)
-    return ReplayedBody(endpoint, body)
+    texts = knowledge.snapshot.library.site if knowledge.ready else SiteTexts()
+    return AgentsAnswer(Context(client_of(request), site.translations.translator, lambda: texts), body)
 
 
 def check_message(body: bytes) -> None:
@@ -86,14 +89,13 @@ def check_message(body: bytes) -> None:
         raise HttpProblem(400, "problem.not_json_rpc")
 
 
-async def no_stream(request: Request) -> Response:
+async def no_stream(_request: Request) -> Response:
     """Decline an event stream, as the protocol allows: this server sends no events."""
-    require_endpoint(site_of(request))
+    check_installed()
     raise HttpProblem(405, "problem.method_not_allowed", headers={"Allow": "POST"})
 
 
-def require_endpoint(site: Site) -> AgentsEndpoint:
-    """Return the endpoint. Raises HttpProblem if the SDK is not installed."""
-    if site.agents is None:
+def check_installed() -> None:
+    """Raise HttpProblem if the SDK is not installed."""
+    if find_spec("mcp") is None:
         raise HttpProblem(404, "problem.no_agents")
-    return site.agents

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
@@ -65,7 +66,7 @@ def agents_page(context: PageContext) -> str:
         context,
         head,
         mcp=values["mcp"],
-        has_endpoint=context.site.agents is not None,
+        has_endpoint=find_spec("mcp") is not None,
         setups=[replace(each, code=Template(each.code).substitute(values)) for each in SETUPS],
         stdio=Template(STDIO).substitute(values),
         shell=Template(SHELL).substitute(values),
