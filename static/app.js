@@ -105,7 +105,7 @@ language.addEventListener("submit", () => {
   next.value = next.value.replace(/#.*/, "") + place.fragment();
 });
 
-document.addEventListener("click", (event) => closeMenus(event.target.closest(".menu")));
+for (const left of ["click", "focusin"]) document.addEventListener(left, (event) => closeMenus(event.target.closest(".menu")));
 
 document.addEventListener("keydown", (event) => {
   if (composing(event)) return;

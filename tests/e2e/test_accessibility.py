@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import MISSING, OpenPage
 
@@ -166,6 +166,8 @@ def test_everything_is_reached_by_tab_and_shows_where_focus_is(open_page: OpenPa
     assert any("permalink" in name for name in seen)
     assert any("copy" in name for name in seen)
     assert len(seen) > 20
+    page.get_by_role("button", name="Yes").press("Enter")
+    expect(page.locator("#vote")).to_be_focused()  # what changed is read out
 
 
 UNCOVERED = """() => {

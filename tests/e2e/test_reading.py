@@ -201,7 +201,9 @@ def test_a_theme_is_chosen_and_kept_at_the_place(open_page: OpenPage) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
 
 
-def test_escape_closes_the_menu_and_gives_the_focus_back(open_page: OpenPage) -> None:
+def test_escape_closes_the_menu_and_gives_the_focus_back_and_leaving_it_closes_it(
+    open_page: OpenPage,
+) -> None:
     page = open_page("/en/")
     page.locator("#preferences summary").focus()
     page.keyboard.press("Enter")
@@ -210,6 +212,11 @@ def test_escape_closes_the_menu_and_gives_the_focus_back(open_page: OpenPage) ->
     page.keyboard.press("Escape")
     expect(page.locator("#preferences .menu-items")).not_to_be_visible()
     expect(page.locator("#preferences summary")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#preferences .menu-items")).to_be_visible()
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator("#preferences .menu-items")).not_to_be_visible()
+    expect(page.locator("#context summary")).to_be_focused()
 
 
 def test_a_heading_can_be_linked_to(open_page: OpenPage) -> None:

@@ -180,7 +180,7 @@ def test_keyboard_only_from_the_start_page_to_an_entry(open_page: OpenPage) -> N
 
 
 def test_a_suggested_entry_is_opened_with_enter(open_page: OpenPage) -> None:
-    page = open_page("/zh/frameworks/slime")
+    page = open_page("/zh/frameworks/slime", forced_colors="active")
     page.keyboard.press("/")
     page.keyboard.type("node2pg", delay=20)
     option = page.locator("#options [href$='/zh/entries/roll/node2pg-keyerror']").first
@@ -189,6 +189,7 @@ def test_a_suggested_entry_is_opened_with_enter(open_page: OpenPage) -> None:
         page.keyboard.press("ArrowDown")
         if option.get_attribute("aria-selected") == "true":
             break
+    expect(option).to_have_css("outline-style", "solid")  # the background is the system's
     page.keyboard.press("Enter")
     page.wait_for_url("**/zh/entries/roll/node2pg-keyerror")
 

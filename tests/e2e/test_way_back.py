@@ -438,6 +438,7 @@ def test_without_scripts_back_leads_to_the_answer_again_in_either_language(
         page.go_back()
         expect(page.locator("h1")).to_have_text(heading)
         assert f"/{lang}/" in page.url
+        expect(page.locator(".share:visible")).to_have_count(0)  # nothing copies
         text = page.locator("#log").input_value()
         assert kept in text
         assert text.count("long night") < 100, (
