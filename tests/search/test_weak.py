@@ -52,3 +52,10 @@ def test_a_name_that_nobody_knows_decides_and_is_told(small: MakeSnapshot) -> No
     assert answer.weak
     assert answer.absent_words == ("flash_attn",)
     assert ask(snapshot, "how to use wandb").absent_words == ("wandb",)
+
+
+def test_a_short_name_is_known_from_the_longer_one_that_holds_it(small: MakeSnapshot) -> None:
+    images = concept("Which image to pull", "Pull `tool:v3-910b-ubuntu`, a `flash_attn` build.")
+    others = {f"en/other{number}": concept(f"Other {number}", "The weather.") for number in range(9)}
+    answer = ask(small({"en/images": images} | others), "which image for the 910b")
+    assert (answer.absent_words, answer.weak) == ((), False)

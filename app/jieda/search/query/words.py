@@ -75,11 +75,11 @@ class Clause:
 
     @property
     def meant(self) -> tuple[Alternative, ...]:
-        """The alternatives that match the clause as a whole: words of an identifier are not the identifier."""
+        """The alternatives that match the clause as a whole: one word of several in an identifier does not."""
         first, *rest = self.alternatives
         if self.kind is not ClauseKind.CODE:
             return self.alternatives
-        return (first, *(way for way in rest if way.source is not MatchKind.TEXT))
+        return (first, *(way for way in rest if way.source is not MatchKind.TEXT or len(way.terms) == 1))
 
     def without(self, kinds: Collection[MatchKind]) -> "Clause":
         """Return the clause without alternatives of some kinds."""
