@@ -320,14 +320,16 @@ class Viewer {
     const first = Math.max(0, this.placeAt(scrollTop) - OVERSCAN);
     const last = Math.min(this.items.length - 1, this.placeAt(scrollTop + clientHeight) + OVERSCAN);
     for (const [place, row] of this.drawn) if (place < first || place > last) { row.remove(); this.drawn.delete(place); }
-    const fresh = [];
+    const fresh = [], kept = Math.min(...this.drawn.keys());
     for (let place = first; place <= last; place++) {
       if (this.drawn.has(place)) continue;
       const row = this.row(place);
       this.drawn.set(place, row);
       fresh.push([place, row]);
     }
-    this.sheet.append(...fresh.map(([, row]) => row));
+    const above = fresh.findIndex(([place]) => place > kept), rows = fresh.map(([, row]) => row); // in their order, or what is selected is not what is copied
+    this.sheet.prepend(...rows.splice(0, above < 0 ? rows.length : above));
+    this.sheet.append(...rows);
     const isWrong = fresh.map(([place, row]) => [place, row.offsetHeight]).filter(([place, height]) => Math.abs(height - this.heights[place]) > 0.5);
     if (isWrong.length) this.mend(isWrong);
     this.thumb?.style.setProperty("transform", `translateY(${(scrollTop / Math.max(1, this.tops[this.items.length])) * this.strip.clientHeight}px)`);
@@ -451,7 +453,9 @@ class Viewer {
     const place = this.current();
     this.scroller.setAttribute("aria-activedescendant", `line-${place}`);
     const address = this.address(line + 1);
-    history.replaceState(history.state, "", address);
+    try {
+      history.replaceState(history.state, "", address);
+    } catch { /* Safari takes a hundred in half a minute, fewer than a key that is held down asks for */ }
     const copied = (word, text) => this.button(word, (event) => copyBy(event.target, text));
     this.chosen.replaceChildren(make("span", { textContent: `${this.say("line", { line: line + 1 })} ` }, make("code", { textContent: this.log.prefix(line).trim() })), copied("copy_address", new URL(address, location.href).href), copied("copy_line", this.log.lines[line]));
     this.chosen.hidden = false;

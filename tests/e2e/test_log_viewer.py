@@ -111,6 +111,17 @@ def test_a_large_log_is_drawn_in_part_and_read_to_its_end(open_page: OpenPage) -
     page.locator(".viewer-lines").evaluate("(lines) => { lines.scrollTop = lines.scrollHeight; }")
     expect(line(page, log.count("\n"))).to_be_visible()
     assert page.locator(".viewer-line").count() < 120
+    page.evaluate("void (history.replaceState = () => { throw new Error('too many') })")  # as Safari does
+    page.locator(".viewer-lines").press("PageUp")
+    expect(page.locator(".viewer-chosen span")).to_contain_text(re.compile(r"\d"))
+    drawn = page.locator(".viewer-lines").evaluate(
+        """async (lines) => {
+          lines.scrollTop -= 400;
+          await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+          return [...lines.querySelectorAll("[data-place]")].map((row) => Number(row.dataset.place));
+        }"""
+    )
+    assert drawn == sorted(drawn), "what is selected with the mouse is what is copied"
 
 
 def test_processes_are_told_apart_and_shown_one_by_one(open_page: OpenPage) -> None:
