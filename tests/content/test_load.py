@@ -158,6 +158,16 @@ def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> Non
     assert not windows.problems
 
 
+@pytest.mark.parametrize("at", ["kind: concept\n", "```sh\n"])
+def test_a_merge_conflict_is_named_where_it_starts(tmp_path: Path, at: str) -> None:
+    text = edition("A", "## Answer\n\n```sh\nls\n```\n").replace(
+        at, f"{at}<<<<<<< HEAD\ndraft: no\n=======\ndraft: yes\n>>>>>>> other\n"
+    )
+    (problem,) = load(tmp_path, {"en/roll/a.md": text}).problems
+    assert "merge conflict" in problem.message
+    assert text.split("\n")[problem.line - 1] == "<<<<<<< HEAD"
+
+
 FAULTY = {
     "unknown key": ("colour: red", "unknown-key", "`colour`"),
     "unknown topic": ("topics: [memory, cooking]", "unknown-tag", "'cooking'"),
@@ -165,6 +175,7 @@ FAULTY = {
     "bare word with a colon": ("aliases: [a: b]", "field", "must be a text"),
     "list for a text": ("applies_to: [x]", "field", "`applies_to`"),
     "text for a list": ("aliases: x", "field", "must be a list"),
+    "text cut by a comment": ("applies_to: Yocto #4 (kirkstone)", "field", "quote the whole text"),
     "bad date": ("updated: yesterday", "field", "2026-01-31"),
     "week of a year": ("updated: 2026-W01-4", "field", "2026-01-31"),
     "long version": (f"fixed_in: {{roll: '{'1' * 5000}'}}", "field", "must be a version"),

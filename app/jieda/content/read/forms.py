@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any
 
-from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar, YamlError, full_width_beside
+from jieda.content.read.yaml_reader import NO_LIST, Fields, Items, Node, Scalar, YamlError, full_width_beside
 from jieda.entry import Kind, Language, Signature, Source, Validity, Verified
 from jieda.signature import (
     PAIR,
@@ -62,6 +62,17 @@ def line_of_text(node: Node, report: Report) -> str:
     if "\n" in line:
         raise YamlError(node.line, "must be one line")
     return line
+
+
+def whole(form: Form) -> Form:
+    """Return a form that reports a text that is cut short by a comment, as in `title: Why #include fails`."""
+
+    def read(node: Node, report: Report) -> Any:
+        if isinstance(node, Scalar) and node.commented:
+            report(YamlError(node.line, "ends before ` #`, where a comment starts: quote the whole text"))
+        return form(node, report)
+
+    return read
 
 
 def title(node: Node, report: Report) -> str:
@@ -138,7 +149,7 @@ def list_of(item: Form) -> Form:
 
     def read(node: Node, report: Report) -> tuple[Any, ...]:
         if not isinstance(node, Items):
-            raise YamlError(node.line, "must be a list")
+            raise YamlError(node.line, NO_LIST)
         values: dict[Any, None] = {}
         for child in node.items:
             try:
@@ -159,7 +170,7 @@ def all_of(item: Form, minimum: int = 0) -> Form:
 
     def read(node: Node, report: Report) -> tuple[Any, ...]:
         if not isinstance(node, Items):
-            raise YamlError(node.line, "must be a list")
+            raise YamlError(node.line, NO_LIST)
         if len(node.items) < minimum:
             raise YamlError(node.line, "must not be an empty list")
         return tuple(item(child, report) for child in node.items)
@@ -271,7 +282,9 @@ def signature(node: Node, report: Report) -> Signature:
 
 def _require_specific(node: Node, parsed: Signature) -> Signature:
     if not any(compile_signature_line(line).specific for line in parsed.all):
-        raise YamlError(node.line, f"contains nothing specific: {' + '.join(parsed.all)}")
+        raise YamlError(
+            node.line, f"contains nothing specific: {' + '.join(parsed.all)}; quote more of the line"
+        )
     return parsed
 
 
@@ -311,7 +324,7 @@ def _field(default: Any, read: Form, *, required: bool = False, fatal: bool = Fa
 
 _tags = list_of(matching(TAG_ID, "an id of the taxonomy"))
 _ids = list_of(matching(ENTRY_ID, "an id: framework/name-of-the-entry"))
-_lines = list_of(line_of_text)
+_lines = list_of(whole(line_of_text))
 _program = matching(TAG_ID, "the name of a program as pip writes it")
 _address = matching(ADDRESS, "an http(s) address")
 _source = {"title": stripped, "url": _address, "license": stripped}
@@ -323,14 +336,14 @@ _digest = matching(DIGEST, "12 hex digits, as `jieda sync` writes them")
 class FrontMatter:
     """The fields of an edition, in the order of docs/content-format.md. Missing or wrong ones have their defaults."""
 
-    title: str = _field("", title, required=True, fatal=True)
+    title: str = _field("", whole(title), required=True, fatal=True)
     kind: Kind = _field(Kind.CONCEPT, one_of(Kind), required=True, fatal=True)  # noqa: RUF009 - a field of dataclasses
     topics: tuple[str, ...] = _field((), _tags)
     error_types: tuple[str, ...] = _field((), _tags)
-    signatures: tuple[Signature, ...] = _field((), list_of(signature))
+    signatures: tuple[Signature, ...] = _field((), list_of(whole(signature)))
     symptoms: tuple[str, ...] = _field((), _lines)
     aliases: tuple[str, ...] = _field((), _lines)
-    applies_to: str = _field("", line_of_text)
+    applies_to: str = _field("", whole(line_of_text))
     versions: Mapping[str, str] = _field({}, mapping_of(_program, checked_by(fault_of_range)))
     fixed_in: Mapping[str, str] = _field({}, mapping_of(_program, checked_by(fault_of_version)))
     verified: Verified | None = _field(None, verified)  # noqa: RUF009 - as above

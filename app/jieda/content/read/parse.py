@@ -20,7 +20,7 @@ from jieda.content.markdown.html_writer import Keep
 from jieda.content.read.corpus import PLACEHOLDER, FileOutline
 from jieda.content.read.directory import MAX_FILE_BYTES, SourceFile
 from jieda.content.read.forms import ENTRY_ID, MAX_FRONT_MATTER_BYTES, read_front_matter
-from jieda.content.read.yaml_reader import Fields, YamlError, read_fields
+from jieda.content.read.yaml_reader import CONFLICT, Fields, YamlError, conflict_lines, read_fields
 from jieda.entry import NO_TEXT, Edition, Language, Problem
 from jieda.han import HAN, count_han
 
@@ -215,7 +215,9 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
         fix_words=fix.words,
         fix_names_no_option=fix.names_no_option(framework),
     )
-    unrendered = (problem(line, "markdown", message, served=True) for line, message in body.unrendered)
+    conflicts = ((line, CONFLICT) for line in conflict_lines(raw))
+    shown = (*conflicts, *body.unrendered)
+    unrendered = (problem(line, "markdown", message, served=True) for line, message in shown)
     return ParsedFile(outline, raw, body), (*problems, *unrendered)
 
 

@@ -19,7 +19,10 @@ MAX_DEPTH = 8
 MAX_KEY_CHARS = 200
 REMEDY = "indent with spaces, and quote values that contain `: `, quotes or brackets"
 """Advice that fixes nearly every text that the parser refuses; its own messages only describe its state."""
+NO_LIST = "must be a list, with `- ` before each item"
+CONFLICT = "a merge conflict starts here: keep one of the versions, without the marks of git"
 
+_COMMENT = re.compile(r"[ \t]+#")
 _FULL_WIDTH = re.compile(r"^[ -]*[a-z_]+(?:(：)|: *([［｛]))|(，) *[a-z_]+[:：]", re.MULTILINE)
 """A full-width character, typed with a Chinese keyboard, in the place of an ASCII one that YAML needs."""
 
@@ -48,6 +51,8 @@ class Scalar:
     line: int = field(compare=False)
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)
+    commented: bool = field(default=False, compare=False)
+    """Whether a comment follows on its line, which may have been meant as the rest of the value."""
 
     @property
     def looks_like(self) -> str:
@@ -105,23 +110,29 @@ def read_items(text: str) -> Items:
     if isinstance(node, Fields) and not node.values:
         return Items((), node.line)
     if not isinstance(node, Items):
-        raise YamlError(node.line, "must be a list, with `- ` before each item")
+        raise YamlError(node.line, NO_LIST)
     return node
 
 
 def _read(text: str, first_line: int) -> Node:
     try:
-        return _document(_Reader(yaml.parse(text, Loader=yaml.CSafeLoader), first_line))
+        return _document(_Reader(yaml.parse(text, Loader=yaml.CSafeLoader), first_line, text))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         # At the end of the text the parser may report the line after it.
         last = text.rstrip().count("\n")
         line = first_line + (min(int(mark.line), last) if mark else 0)
         general = YamlError(line, f"{error.problem or 'is not YAML'}: {REMEDY}")
-        raise _width_error(text, first_line) or general from error
+        conflicts = [YamlError(first_line - 1 + number, CONFLICT) for number in conflict_lines(text)]
+        raise next(iter(conflicts), None) or _width_error(text, first_line) or general from error
     except yaml.YAMLError as error:
         # YAML forbids a character. The error has only an offset, but its message shows the character.
         raise YamlError(first_line, str(error).splitlines()[0]) from error
+
+
+def conflict_lines(text: str) -> tuple[int, ...]:
+    """Return the lines, from 1, on which git marks the beginning of a merge conflict."""
+    return tuple(number for number, line in enumerate(text.split("\n"), 1) if line.startswith("<<<<<<< "))
 
 
 def _width_error(text: str, first_line: int) -> YamlError | None:
@@ -151,9 +162,10 @@ def _character_error(match: re.Match[str], line: int) -> YamlError:
 class _Reader:
     """The events of a document, with line numbers of its file."""
 
-    def __init__(self, events: Iterator[yaml.Event], first_line: int) -> None:
+    def __init__(self, events: Iterator[yaml.Event], first_line: int, text: str) -> None:
         self._events = events
         self._first_line = first_line
+        self.text = text
 
     def next(self) -> yaml.Event:
         return next(self._events)
@@ -189,7 +201,8 @@ def _node(reader: _Reader, event: yaml.Event, depth: int) -> Node:
         if control := NO_TEXT.search(event.value):
             raise YamlError(line, f"has a control character, {control[0]!r}")
         start, end = (mark.index if mark else 0 for mark in (event.start_mark, event.end_mark))
-        return Scalar(event.value, bool(event.style), line, start, end)
+        commented = not event.style and _COMMENT.match(reader.text, end) is not None
+        return Scalar(event.value, bool(event.style), line, start, end, commented)
     if isinstance(event, yaml.SequenceStartEvent):
         return Items(tuple(_items(reader, depth)), line)
     return _fields(reader, line, depth)
