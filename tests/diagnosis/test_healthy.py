@@ -58,6 +58,7 @@ def answers(diagnoser: Diagnoser, log: str) -> list[tuple[str, str]]:
         [*map(iteration, range(5))],
         CLUSTER,
         ["INFO serving on port 8000", "INFO request done in 3 ms"],
+        ["NOTE: Attempted 12 tasks of which 9 didn't need to be rerun and all succeeded."],
         ["step 12: errors=0 failed: 0 timeouts: 0", "request stats: {'num_aborted': 0, 'num_retries': 0}"],
         ["training on cn-hangzhou, episode 12 finished, saving checkpoint", "activation: LeakyReLU(0.01)"],
         [
@@ -67,7 +68,17 @@ def answers(diagnoser: Diagnoser, log: str) -> list[tuple[str, str]]:
             "error_rate 0.01",
         ],
     ],
-    ids=["500 lines", "a line", "some lines", "ray status", "INFO", "counters", "a city", "settings"],
+    ids=[
+        "500 lines",
+        "a line",
+        "some lines",
+        "ray status",
+        "INFO",
+        "nothing to do",
+        "counters",
+        "a city",
+        "settings",
+    ],
 )
 def test_a_healthy_log_brings_no_sure_entry(lines: list[str], diagnoser: Diagnoser) -> None:
     answer = diagnoser.diagnose("\n".join(lines), Language.EN)

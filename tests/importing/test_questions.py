@@ -356,6 +356,23 @@ Stop.
 
 Copy.
 """,
+    "what a wiki page ends with": """\
+# Storage FAQ
+
+## Disks
+
+### How do I add one?
+
+Plug it in.
+
+## Contact
+
+Mail the storage team.
+
+## Revision history
+
+1.2: more about disks.
+""",
     "boxes below a heading that is peripheral elsewhere": """\
 # FAQ
 
@@ -537,6 +554,7 @@ EXPECTED = {
     "a section of questions called by two names": [("Can it run offline?", 13, 16)],
     "a section of questions on a page whose title asks": [("要重启吗？", 13, 15), ("能停用吗？", 16, 18)],
     "numbered steps of a page that is one answer": [("Moving the store", 1, 12)],
+    "what a wiki page ends with": [("How do I add one?", 5, 8)],
     "boxes below a heading that is peripheral elsewhere": [
         ("How do I install it?", 5, 10),
         ("Do I need a license?", 13, 18),

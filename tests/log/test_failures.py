@@ -33,6 +33,12 @@ def only(log: str) -> LoggedFailure:
         ("NVRM: Xid (PCI:0000:9d:00): 31, pid=1", "Xid", "NVRM: Xid (PCI:0000:9d:00): 31, pid=1"),
         ("x.cpp:1 NCCL WARN Cuda failure 'oom'", "NCCL", "NCCL WARN Cuda failure 'oom'"),
         ("bash: nvcc: command not found", "shell", "bash: nvcc: command not found"),
+        (
+            "/opt/a: error while loading shared libraries: libb.so.3: cannot open shared object file",
+            "loader",
+            "error while loading shared libraries: libb.so.3: cannot open shared object file",
+        ),
+        ("[ 1.6] Kernel panic - not syncing: VFS", "kernel", "Kernel panic - not syncing: VFS"),
         ("/bin/sh: 1: ray: not found", "shell", "sh: 1: ray: not found"),
         ("mapping values are not allowed here", "YAML", "mapping values are not allowed here"),
         ("Segmentation fault (core dumped)", "signal", "Segmentation fault (core dumped)"),

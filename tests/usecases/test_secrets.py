@@ -171,6 +171,7 @@ def test_secrets_are_masked_in_the_forms_that_logs_have(line: str, shown: str) -
         "max_tokens_per_gpu=4096 num_tokens: 1234567890123456789",
         "KeyError: 'password'",
         "TypeError: login() missing 1 required positional argument: 'password'",
+        "Access denied for user 'app'@'10.0.0.3' (using password: YES)",
         "password=None api_key: null, secret == none. {'api_key':false}",
         "commit 0123456789abcdef0123456789abcdef01234567",
         "ssh://git@github.com:22/a.git and http://10.0.0.7:8000/v1",

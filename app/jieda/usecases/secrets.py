@@ -26,7 +26,7 @@ _RANDOM = (
 are not secret."""
 _RUN = rf"{_OPENED}(?P<secret>(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{{20,}})(?![\w/-]|\.\w)"
 """A random value without punctuation, as a key is written. The name of a column, a file or a cache has more."""
-_NO_VALUE = r"""(?:none|null|true|false|nil)\.?(?:[\s"',;&(){}\[\]<>，。；、）]|$)"""
+_NO_VALUE = r"""(?:none|null|true|false|nil|yes|no)\.?(?:[\s"',;&(){}\[\]<>，。；、）]|$)"""
 _TYPED = r"""(?:(?-i:\w{0,20}(?:Secret|Password)(?:Str|Bytes)?\()?[(\[]{0,3}[bBuUrRfF]{0,2}(?=\\*["']))?"""
 """What Python prints before a quoted value: `b'…'`, `['…']`, `SecretStr('…')`."""
 _IS = rf"{_OPENED}\s*(?:[:=]{{1,2}}+>?|：|(?<=\s)\.{{4,99}}(?=\s))\s*(?!{_NO_VALUE}){_TYPED}"
