@@ -29,10 +29,6 @@ def error_page(request: Request, status: int, title: str, detail: str) -> str:
     The language switch leads home, because a failed address has no counterpart.
     """
     context = context_anywhere(request)
-    hint = "error.hint"
-    if status == 404:
-        hint = "error.hint_missing"
-    elif status == 429 or status >= 500:
-        hint = "error.hint_again"
+    hint = "error.hint_again" if status == 429 or status >= 500 else "error.hint"
     head = Head("error", title, detail or title, context.urls.home, indexed=False)
     return render_page(context, head, status=status, title=title, detail=detail, hint=context.t(hint))

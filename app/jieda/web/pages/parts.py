@@ -136,7 +136,7 @@ def crumb_data(context: PageContext, crumbs: tuple[PageLink, ...]) -> dict[str, 
     }
 
 
-HOLE = Markup('<span class="hole"><span class="unseen">{} </span>{}</span>')
+HOLE = Markup('<span class="hole" lang="{}"><span class="unseen">{} </span>{}</span>')
 
 
 def redacted(context: PageContext, text: str) -> Markup:
@@ -144,7 +144,7 @@ def redacted(context: PageContext, text: str) -> Markup:
     html, end = Markup(""), 0
     for hole in PLACEHOLDER.finditer(text):
         kind = context.t(f"hole.{hole[0][1:-1]}")
-        html += text[end : hole.start()] + HOLE.format(context.t("maintain.hole"), kind)
+        html += text[end : hole.start()] + HOLE.format(context.lang.tag, context.t("maintain.hole"), kind)
         end = hole.end()
     return html + text[end:]
 
