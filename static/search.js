@@ -69,7 +69,7 @@ function putResults(fresh) {
   if (old.querySelector(".filters")?.open) fresh.querySelector(".filters")?.setAttribute("open", "");
   old.replaceWith(fresh);
   tellShown(fresh);
-  announce(fresh.querySelector(".status").textContent);
+  announce([...fresh.querySelectorAll(".status, .pager span")].map((each) => each.textContent).join(" "));
   if (!focused) return;
   const same = (link) => (focused.dataset.key ? link.dataset.key === focused.dataset.key : link.href === focused.href);
   const places = [...[...fresh.querySelectorAll("a")].filter(same), fresh.querySelector(".found")];

@@ -72,6 +72,9 @@ def test_results_follow_the_typing_and_the_address_follows_the_results(open_page
     page.wait_for_url("**/en/search?q=node2pg")
     expect(page.locator(FIRST)).to_have_attribute("href", "/en/entries/roll/node2pg-keyerror")
     expect(page.locator("#language [name=next]")).to_have_attribute("value", "/zh/search?q=node2pg")
+    page.locator("#q").fill("checkpoint")
+    page.locator("[rel=next]").click()
+    expect(page.locator("[role=status]")).to_contain_text("Page 2 of")
 
 
 def test_back_leads_to_the_search_before(open_page: OpenPage) -> None:
