@@ -342,7 +342,7 @@ def vectors_of(data: Path, analyzers: Analyzers) -> Mapping[str, bytes]:
     """The vectors of the words of the generation that is served from `data`."""
     vectors = followed(data, analyzers).index.lexicon.vectors
     assert vectors is not None
-    rows = {word: vectors.row(word) for word in vectors.words.all()}
+    rows = {word: vectors.vector(word) for word in vectors.words.all()}
     return {word: row.tobytes() for word, row in rows.items() if row is not None}
 
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.segment import read_manifest, write_manifest
-from jieda.search.index.writer import MERGED_AT, SMALL, Size, plan_merge, update_index
+from jieda.search.index.writer import MERGED_AT, SMALL, plan_merge, update_index
 from jieda.search.query.words import Query
 from jieda.snapshot.build.publish import document_from
 from jieda.snapshot.store.generation import RecordUnreadable, to_json
@@ -176,9 +177,8 @@ def test_where_the_index_before_cannot_be_read_everything_is_written_anew(
 def test_segments_of_one_size_are_merged_when_there_are_enough(
     sizes: list[tuple[int, int]], merged: int
 ) -> None:
-    named = [Size(str(number), *size) for number, size in enumerate(sizes)]
-    chosen = plan_merge(named)
-    assert len(chosen) == merged
+    live = {str(number): np.arange(documents) < kept for number, (documents, kept) in enumerate(sizes)}
+    assert len(plan_merge(live)) == merged
 
 
 @settings(max_examples=examples(30), deadline=None)

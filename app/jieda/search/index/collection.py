@@ -4,7 +4,6 @@ Look-ups across the segments are here as well: phrases, tags, the vocabulary, an
 which a diagnosis counts.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from heapq import merge
@@ -73,6 +72,14 @@ class Collection:
 
     def live(self, segment: int) -> Array:
         return self.numbers[segment] >= 0
+
+    def holders(self, table: str, key: str) -> Array:
+        """Return the numbers here of the documents in the rows of `key` in one of `segment.TABLES`, in their order."""
+        found = [np.zeros(0, dtype=np.int32)]
+        for place, segment in enumerate(self.segments):
+            if (rows := segment.tables[table].rows(key)) is not None:
+                found.append(self.renumbered(place, segment.tables[table].columns[0][rows]))
+        return np.concatenate(found)
 
     def placed(self, segment: int, numbers: Array) -> Array:
         """Return the numbers in a segment of those documents that are in it."""
@@ -221,11 +228,7 @@ class FacetColumns:
 
     def documents(self, facet: str, value: str) -> Array:
         """Return the documents that have a value, ascending."""
-        place = bisect_left(self.values.get(facet, ()), value)
-        if self.values.get(facet, ())[place : place + 1] != (value,):
-            return np.zeros(0, dtype=np.int32)
-        found: Array = np.sort(self._documents[facet][self._numbers[facet] == place])
-        return found
+        return np.flatnonzero(self._chosen(facet, (value,)))
 
     def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
         mask = np.zeros(self.size, dtype=np.bool_)
@@ -253,11 +256,7 @@ class EmbeddedLexicon:
         return [term for term, _ in groupby(found)]
 
     def has_key(self, key: str) -> bool:
-        for place, segment in enumerate(self._collection.segments):
-            rows = segment.keys.rows(key)
-            if rows is not None and len(self._collection.renumbered(place, segment.keys.columns[0][rows])):
-                return True
-        return False
+        return len(self._collection.holders("keys", key)) > 0
 
     def are_neighbors(self, first: str, second: str) -> bool:
         for place, segment in enumerate(self._collection.segments):
@@ -267,12 +266,7 @@ class EmbeddedLexicon:
         return False
 
     def _count_documents(self, term: str) -> int:
-        held = 0
-        for place, segment in enumerate(self._collection.segments):
-            if (rows := segment.terms.rows(term)) is not None:
-                numbers = self._collection.renumbered(place, segment.terms.columns[0][rows])
-                held += int(np.count_nonzero(np.diff(numbers, prepend=-1)))
-        return held
+        return int(np.count_nonzero(np.diff(self._collection.holders("terms", term), prepend=-1)))
 
     def _terms_held(self, place: int) -> Array | None:
         """Return the mask of the terms of a segment that some live document holds; None if all are held."""

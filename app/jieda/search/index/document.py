@@ -139,14 +139,6 @@ def separators_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> 
     return tuple(found)
 
 
-def indexed_text(
-    zone: str, region: int, text: str, analysis: Analysis, fold: Callable[[str], str]
-) -> IndexedText:
-    """Return an analyzed text, which has at least one atom, as a document keeps it."""
-    first, *inner, last = separators_of(text, analysis, fold)
-    return IndexedText(region, tuple(analysis.words), (START + first, *inner, last + END), zone)
-
-
 def left_edge(typed: str, separator: str) -> tuple[bool, bool]:
     """Whether the start of a typed text fits the separator before it, and whether a name can start there."""
     fits = separator.endswith(typed)
@@ -206,8 +198,9 @@ def document_of(
     for zone, region, text in zone_texts(entry, taxonomy, tag_languages):
         glossed = glossary.read(text)
         held[zone] += glossed.terms
-        if glossed.analysis.words:
-            texts.append(indexed_text(zone, region, text, glossed.analysis, analyzer.fold))
+        if atoms := glossed.analysis.words:
+            first, *inner, last = separators_of(text, glossed.analysis, analyzer.fold)
+            texts.append(IndexedText(region, atoms, (START + first, *inner, last + END), zone))
     return Document(
         id=entry.id,
         zones={zone: Counter(terms) for zone, terms in held.items()},

@@ -303,13 +303,8 @@ class EmbeddedIndex:
         return self._phrases.get(phrase, lambda: self._phrase(phrase, ())[0])
 
     def _keyed(self, keys: Sequence[str]) -> Numbers:
-        found = [
-            self.collection.renumbered(place, segment.keys.columns[0][rows])
-            for key in keys
-            for place, segment in enumerate(self.collection.segments)
-            if (rows := segment.keys.rows(key)) is not None
-        ]
-        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *found]))
+        held = (self.collection.holders("keys", key) for key in keys)
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *held]))
 
     def _phrase(self, atoms: Sequence[str], typed: Sequence[str]) -> tuple[Numbers, Array]:
         """Return the documents that hold a phrase, and how each spells it."""

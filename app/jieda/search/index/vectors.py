@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jieda.search.index.array_file import Array, ranges
+from jieda.search.index.array_file import ranges
 from jieda.search.index.collection import Collection
 from jieda.search.index.protocol import Numbers, Scores, Similarity
 from jieda.search.index.segment import Segment
@@ -16,9 +16,11 @@ from jieda.search.meaning.embedder import (
     Quantized,
     Signs,
     Vector,
+    cosines,
     count_differing,
     sign_words,
     signs_of,
+    smallest,
 )
 from jieda.search.weights import CENTROID_WEIGHT
 
@@ -105,9 +107,9 @@ class VectorIndex:
 
     def _choose(self, vector: Vector, asked: Signs, by_words: Scores) -> Numbers:
         """Return the numbers of the documents to compare; all of them have vectors."""
-        near = _least(count_differing(self._signs, asked), max(CENTROIDS, self._size // SHARE_OF_CENTROIDS))
-        nearest = near[_least(-_cosines(self._centroids[near], vector), CLOSEST)]
-        chosen = np.union1d(nearest, _least(-by_words, CLOSEST))
+        near = smallest(count_differing(self._signs, asked), max(CENTROIDS, self._size // SHARE_OF_CENTROIDS))
+        nearest = near[smallest(-cosines(self._centroids[near], vector), CLOSEST)]
+        chosen = np.union1d(nearest, smallest(-by_words, CLOSEST))
         compared: Numbers = chosen[self._has_vectors[chosen]]
         return compared
 
@@ -122,12 +124,12 @@ class VectorIndex:
         near[centroids] = True
         titled = np.repeat(centroids + segment.titles[documents], counts) >= np.arange(len(rows))
         near |= titled
-        cosines = np.full(len(rows), -1.0)
-        cosines[near] = _cosines(segment.meaning[rows[near]], vector)
-        central = cosines[centroids]
-        cosines[centroids] = -1
-        text = np.maximum.reduceat(cosines, centroids) + CENTROID_WEIGHT * central
-        return Similarity(text, np.maximum.reduceat(np.where(titled, cosines, -1.0), centroids))
+        alike = np.full(len(rows), -1.0)
+        alike[near] = cosines(segment.meaning[rows[near]], vector)
+        central = alike[centroids]
+        alike[centroids] = -1
+        text = np.maximum.reduceat(alike, centroids) + CENTROID_WEIGHT * central
+        return Similarity(text, np.maximum.reduceat(np.where(titled, alike, -1.0), centroids))
 
     def _calibrate_by_titles(self) -> Calibration:
         embedded = np.flatnonzero(self._has_vectors)
@@ -146,14 +148,3 @@ class VectorIndex:
             self._has_vectors[numbers] = True
             self._centroids[numbers] = segment.meaning[starts[documents]]
             self._signs[numbers] = segment.signs[starts[documents]]
-
-
-def _least(values: Array, count: int) -> Numbers:
-    """Return the indices of the `count` smallest values, or of all values if there are no more."""
-    return np.argpartition(values, count)[:count] if count < len(values) else np.arange(len(values))
-
-
-def _cosines(kept: Array, vector: Vector) -> Scores:
-    # Not `@`: BLAS would wake its threads, which wait longer than they work.
-    cosines: Scores = np.einsum("ij,j->i", kept.astype(np.float32), vector) / STEPS
-    return cosines

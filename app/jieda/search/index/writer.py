@@ -7,14 +7,14 @@ segments at most.
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from jieda.errors import IndexUnreadable
-from jieda.search.index.array_file import SUFFIX, link_arrays, write_arrays
+from jieda.search.index.array_file import SUFFIX, Array, link_arrays, write_arrays
 from jieda.search.index.document import Document
 from jieda.search.index.segment import (
     IndexManifest,
@@ -39,24 +39,16 @@ LARGEST_WRITTEN = 10_000
 """Most documents whose occurrences are in memory before they are written; the documents are read one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Number of documents of a segment, and how many of them are live."""
-
-    name: str
-    documents: int
-    live: int
-
-
-def plan_merge(sizes: Sequence[Size]) -> tuple[str, ...]:
-    """Return the names of the segments to merge into one: none if no merge is due, some if any is half deleted."""
+def plan_merge(live: Mapping[str, Array]) -> Sequence[str]:
+    """Return the names of the segments to merge into one: none if no merge is due, some if any is half deleted. `live`:
+    for each segment, the mask of its live documents."""
     tiers: dict[int, list[str]] = {}
-    for size in sizes:
-        tiers.setdefault(_tier(size.live), []).append(size.name)
+    for name, mask in live.items():
+        tiers.setdefault(_tier(int(mask.sum())), []).append(name)
     for _, names in sorted(tiers.items()):
         if len(names) >= MERGED_AT:
-            return tuple(names)
-    return tuple(size.name for size in sizes if size.live < (1 - MOST_DELETED) * size.documents)
+            return names
+    return [name for name, mask in live.items() if mask.sum() < (1 - MOST_DELETED) * len(mask)]
 
 
 def _tier(live: int) -> int:
@@ -95,30 +87,26 @@ def _update(
     try:
         before = read_manifest(previous)
         # Opening verifies them: a damaged segment would be passed on, and merged into others that seem intact.
-        segments = [Segment(previous, name) for name in before.segments]
-        live = {one.name: one.live(before.deleted.get(one.name, ())) for one in segments}
+        segments = {name: Segment(previous, name) for name in before.segments}
+        live = {name: one.live(before.deleted.get(name, ())) for name, one in segments.items()}
     except IndexUnreadable:
         return None
-    for one in segments:
+    for name, one in segments.items():
         gone = map(one.number, {*changed, *removed})
-        live[one.name][[number for number in gone if number is not None]] = False
+        live[name][[number for number in gone if number is not None]] = False
+    # Documents that were reverted produce a segment that may still exist, all of it deleted.
     for name in _write(target, documents, changed):
-        written = Segment(target, name, verified=False)
-        # Documents that were reverted produce a segment that may still exist, all of it deleted.
-        if name not in live:
-            segments.append(written)
-        live[name] = np.ones(len(written), dtype=np.bool_)
-    segments = [one for one in segments if live[one.name].any()]
-    while merging := plan_merge([Size(one.name, len(one), int(live[one.name].sum())) for one in segments]):
-        parts = [one for one in segments if one.name in merging]
-        name = write_arrays(target, merged_arrays(parts, [live[one.name] for one in parts]))
-        merged = Segment(target, name, verified=False)
-        segments = [one for one in segments if one.name not in merging] + [merged]
-        live[name] = np.ones(len(merged), dtype=np.bool_)
-    _sync_files(target, previous, {one.name for one in segments})
-    deleted = {one.name: tuple(np.flatnonzero(~live[one.name]).tolist()) for one in segments}
-    names = tuple(one.name for one in segments)
-    return IndexManifest(names, {name: numbers for name, numbers in deleted.items() if numbers})
+        segments[name] = Segment(target, name, verified=False)
+        live[name] = np.ones(len(segments[name]), dtype=np.bool_)
+    live = {name: mask for name, mask in live.items() if mask.any()}
+    while merging := plan_merge(live):
+        masks = [live.pop(name) for name in merging]
+        name = write_arrays(target, merged_arrays([segments[part] for part in merging], masks))
+        segments[name] = Segment(target, name, verified=False)
+        live[name] = np.ones(len(segments[name]), dtype=np.bool_)
+    _sync_files(target, previous, live)
+    deleted = {name: tuple(np.flatnonzero(~mask).tolist()) for name, mask in live.items() if not mask.all()}
+    return IndexManifest(tuple(live), deleted)
 
 
 def embed_words(target: Path, previous: Path | None, embedder: Embedder, pause: Callable[[], None]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,11 +58,9 @@ class GuardedEmbedder:
     """Circuit breaker around an embedder: pauses it after failures. Safe to share between threads."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self.name, self.is_remote, self.is_reference = (
-            embedder.name,
-            embedder.is_remote,
-            embedder.is_reference,
-        )
+        self.name = embedder.name
+        self.is_remote = embedder.is_remote
+        self.is_reference = embedder.is_reference
         self.failure = ""
         """Why the last call failed, without a path; empty if it did not."""
         self._embedder = embedder
@@ -183,6 +181,18 @@ def signs_of(vectors: Quantized | Vectors) -> Signs:
 def count_differing(kept: Signs, asked: Signs) -> NDArray[np.uint16]:
     """Count the signs of each vector that differ from those of the query, shape (vectors,)."""
     found: NDArray[np.uint16] = np.einsum("ij->i", np.bitwise_count(kept ^ asked), dtype=np.uint16)
+    return found
+
+
+def smallest(values: NDArray[Any], count: int) -> NDArray[np.intp]:
+    """Return the indices of the `count` smallest values, or of all values if there are no more."""
+    return np.argpartition(values, count)[:count] if count < len(values) else np.arange(len(values))
+
+
+def cosines(kept: Quantized, vector: Vector) -> NDArray[np.float64]:
+    """Return the cosine of each vector with another one, shape (vectors,)."""
+    # Not `@`: BLAS would wake its threads, which wait longer than they work.
+    found: NDArray[np.float64] = np.einsum("ij,j->i", kept.astype(np.float32), vector) / STEPS
     return found
 
 

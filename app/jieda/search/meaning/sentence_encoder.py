@@ -94,12 +94,12 @@ class Network:
             x = projected[:, number * BRANCH : (number + 1) * BRANCH]
             start, end = end, end + size * BRANCH
             windows = around(token, len(distinct), size, before)
-            _, where, grams = _distinct(windows)
+            where, grams = _distinct(windows)
             first = self._summed(f"first{number}", parts[:, start:end], windows[where], x, token[where])
             branches.append((number, first, grams, around(grams, len(first), size, before)))
             contexts = grams
         # The widest n-grams of n-grams determine the contexts of all branches.
-        _, where, context = _distinct(around(contexts, len(branches[-1][1]), *BRANCHES[-1]))
+        where, context = _distinct(around(contexts, len(branches[-1][1]), *BRANCHES[-1]))
         features = np.empty((len(where), WIDTH + FEATURES), np.float32)
         features[:, :WIDTH] = embedded[token[where]]
         for number, first, grams, windows in branches:
@@ -206,15 +206,15 @@ class _Around:
         return np.where(inside, row[places], rows)
 
 
-def _distinct(windows: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the distinct windows as one integer each, the first index of each, and the number of each window's; all
+def _distinct(windows: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the first index of each distinct window, and for each window the number of its equal among these; all
     windows if there are few, as the search for equals takes longer than they do."""
     base = int(windows.max()) + 1
     if len(windows) <= FEW or base ** windows.shape[1] > MOST_CONTEXTS:
         all_of_them = np.arange(len(windows))
-        return all_of_them, all_of_them, all_of_them
+        return all_of_them, all_of_them
     keys = windows @ (base ** np.arange(windows.shape[1]))
-    return np.unique(keys, return_index=True, return_inverse=True)
+    return np.unique(keys, return_index=True, return_inverse=True)[1:]
 
 
 def _normalize(rows: Floats, scale: Floats, shift: Floats) -> None:

@@ -25,10 +25,12 @@ from jieda.search.meaning.embedder import (
     Embedder,
     Quantized,
     Vector,
+    cosines,
     count_differing,
     quantize,
     sign_words,
     signs_of,
+    smallest,
 )
 
 BATCH = 256
@@ -91,15 +93,10 @@ class WordVectors:
         first_han = next((n for n in range(len(self.words)) if is_han(self.words.at(n))), len(self.words))
         self._places = {Language.EN: slice(0, first_han), Language.ZH: slice(first_han, None)}
 
-    def row(self, word: str) -> Quantized | None:
-        """Return the vector of a word; None if the index lacks it."""
-        number = self.words.find(word)
-        return None if number is None else self.rows[number]
-
     def vector(self, word: str) -> Vector | None:
         """Return the vector of a word as an encoder returns it; None if the index lacks the word."""
-        row = self.row(word)
-        return None if row is None else np.divide(row, STEPS, dtype=np.float32)
+        number = self.words.find(word)
+        return None if number is None else np.divide(self.rows[number], STEPS, dtype=np.float32)
 
     def near(self, vector: Vector, lang: Language, least: float) -> list[str]:
         """Return the words of a language with a cosine of at least `least`, nearest first, among the COMPARED ones with
@@ -108,15 +105,11 @@ class WordVectors:
         rows, signs = self.rows[place], self._signs[place]
         if not len(rows) or len(vector) != rows.shape[1]:
             return []
-        differ = count_differing(signs, signs_of(vector[np.newaxis]))
-        chosen = (
-            np.argpartition(differ, COMPARED)[:COMPARED] if len(rows) > COMPARED else np.arange(len(rows))
-        )
-        # Not `@`: BLAS would wake its threads.
-        cosines = np.einsum("ij,j->i", rows[chosen].astype(np.float32), vector) / STEPS
-        order = np.argsort(-cosines, kind="stable")
+        chosen = smallest(count_differing(signs, signs_of(vector[np.newaxis])), COMPARED)
+        alike = cosines(rows[chosen], vector)
         first = place.start or 0
-        return [self.words.at(first + int(chosen[n])) for n in order if cosines[n] >= least]
+        order = np.argsort(-alike, kind="stable")
+        return [self.words.at(first + int(chosen[n])) for n in order if alike[n] >= least]
 
 
 def open_words(directory: Path, name: str) -> WordVectors | None:

@@ -149,12 +149,8 @@ class SimilarWords:
         for word, number, lang, terms in found:
             if terms:
                 lacking = None if lang is _language(word) else lang.other
-                term = WeightedTerm(
-                    terms,
-                    word.text,
-                    only_without=lacking,
-                    also_counted=word.alternatives[0].terms[0].variants,
-                )
+                literal = word.alternatives[0].terms[0].variants
+                term = WeightedTerm(terms, word.text, only_without=lacking, also_counted=literal)
                 yield Substitute(number, number, term, *SIMILAR, MatchKind.SIMILAR)
 
     def _says_something(self, word: QueryWord) -> bool:
@@ -164,7 +160,7 @@ class SimilarWords:
     def _embed_at_once(self, words: Sequence[str]) -> None:
         """Embed the words that the index lacks: one by one takes four times as long. Raises NotEmbedded."""
         known = self._embedded if len(self._embedded) < KEPT else {}
-        if new := [word for word in words if word not in known and self._vectors.row(word) is None]:
+        if new := [word for word in words if word not in known and self._vectors.vector(word) is None]:
             self._embedded = known | dict(zip(new, self._embedder.embed(new, as_query=True), strict=True))
 
     def _find(self, word: str, lang: Language) -> Terms:
