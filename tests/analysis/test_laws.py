@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain
 
 import opencc
 import pytest
@@ -93,7 +94,7 @@ def test_a_token_says_what_stands_at_its_place_in_the_original(analyzer: Analyze
         assert 0 <= token.start < token.end <= len(text)
         assert token.text
         assert relates(token, analyzer.fold(text[token.start : token.end])), token
-    for atom in analysis.atoms:
+    for atom in chain.from_iterable(run.atoms for run in analysis.runs):
         assert 0 <= atom.start < atom.end <= len(text)
         assert atom.text in analyzer.fold(text[atom.start : atom.end])
         assert atom.stem == STEMMER.stem(atom.text)

@@ -82,10 +82,6 @@ class Atom(NamedTuple):
     end: int
     kind: RunKind
 
-    @property
-    def is_han(self) -> bool:
-        return self.kind is RunKind.HAN
-
 
 Origins = range | tuple[int, ...]
 """Offset in the original at which each character of a folded text starts, or ends."""
@@ -168,11 +164,7 @@ class Analysis:
     def tokens(self) -> Iterator[Token]:
         return chain.from_iterable(run.tokens for run in self.runs)
 
-    @property
-    def atoms(self) -> tuple[Atom, ...]:
-        return tuple(chain.from_iterable(run.atoms for run in self.runs))
-
-    # The same as columns: for many texts, creating thousands of objects one by one costs too much.
+    # The atoms as columns: for many texts, creating thousands of objects one by one costs too much.
 
     @property
     def terms(self) -> Iterator[str]:

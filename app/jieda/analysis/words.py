@@ -219,17 +219,14 @@ class ChineseTokenizer:
         """Sum of their frequencies."""
         for line in dictionary:
             word, _, given = line.partition(" ")
-            frequency = int(given or self._suggested(word))
+            if not given:
+                self._load_words(word)
+            # Otherwise the frequency at which jieba keeps the word whole.
+            frequency = int(given or self._jieba.suggest_freq(word))
             self._own.setdefault(word[0], []).append((word, frequency))
             self._added += frequency
             if word[0] in self._read:
                 self._put({word: frequency})
-
-    def _suggested(self, word: str) -> int:
-        """Return the frequency at which jieba keeps a word whole."""
-        self._load_words(word)
-        frequency: int = self._jieba.suggest_freq(word)
-        return frequency
 
     @property
     def dictionary(self) -> tuple[str, ...]:

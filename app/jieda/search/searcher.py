@@ -97,7 +97,6 @@ class Searcher:
         self._library = library
         self._lexicon = index.lexicon
         self._index = index
-        names = FrameworkNames(library, analyzer, index.lexicon)
         equivalents: list[Equivalents] = []
         lexicon, lacking = index.lexicon, library.incomplete_languages
         # If every entry has every language, translation gains nothing.
@@ -105,7 +104,8 @@ class Searcher:
             equivalents.append(QueryTranslator(dictionary, lexicon, lacking).of)
         if self.embedder and lexicon.vectors and lacking:
             equivalents.append(SimilarWords(lexicon.vectors, self.embedder, lexicon, analyzer, lacking).of)
-        self._parser = QueryParser(analyzer, glossary, index.lexicon, equivalents, names)
+        names = FrameworkNames(library, analyzer, lexicon)
+        self._parser = QueryParser(analyzer, glossary, lexicon, equivalents, names)
         self._concordances = Concordances(glossary, read_places)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
@@ -148,15 +148,13 @@ class Searcher:
 
     def known_words(self, text: str) -> tuple[str, ...]:
         """Return the words of `text` in a general dictionary or some entry, each once: no name, token or password."""
-        words, frequency = (
-            dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text)),
-            self._lexicon.doc_frequency,
-        )
-        return tuple(
-            word
-            for word in words
-            if self.analyzer.is_word(word.casefold()) or frequency(TokenKind.EXACT.term(word.casefold()))
-        )
+
+        def is_known(word: str) -> bool:
+            held = self._lexicon.doc_frequency(TokenKind.EXACT.term(word))
+            return held > 0 or self.analyzer.is_word(word)
+
+        words = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text))
+        return tuple(word for word in words if is_known(word.casefold()))
 
     def has_words(self, text: str) -> bool:
         """Whether each word of `text` occurs in some entry, in any form. Uses the lexicon only."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.analysis.token import Analysis, TokenKind
+from jieda.analysis.token import Analysis, RunKind, TokenKind
 from jieda.analysis.words import fold_text
 from jieda.content.library import Library
 from jieda.han import has_han
@@ -45,11 +45,9 @@ class FrameworkNames:
     """Finds the names of a taxonomy's frameworks in questions."""
 
     def __init__(self, library: Library, analyzer: Analyzer, lexicon: Lexicon) -> None:
-        self._is_word, self._doc_frequency, self._library = (
-            analyzer.is_word,
-            lexicon.doc_frequency,
-            library,
-        )
+        self._library = library
+        self._is_word = analyzer.is_word
+        self._doc_frequency: Callable[[str], int] = lexicon.doc_frequency
         self._owners: dict[str, dict[str, str]] = {}
         """Maps a folded name to the frameworks of that name and the spelling of each."""
         for tag in library.taxonomy.framework.values():
@@ -216,8 +214,8 @@ class QueryParser:
         if "\n" in text.strip() or QUOTES_ARE_TEXT.search(text):
             return
         for match in QUOTED.finditer(text):
-            if atoms := self._analyzer.analyze(match.group(match.lastindex or 0)).atoms:
-                yield tuple(atom.text for atom in atoms)
+            if words := self._analyzer.analyze(match.group(match.lastindex or 0)).words:
+                yield words
 
     def _rarest(self, clauses: Sequence[Clause]) -> Sequence[Clause]:
         """Return at most MAX_CLAUSES clauses: those with the rarest literal words that some document has."""
@@ -241,7 +239,6 @@ def _is_code(analysis: Analysis) -> bool:
 
 def _is_short_run(analysis: Analysis) -> bool:
     """Whether the query is a few Han characters in a row, whatever words they make."""
-    atoms = analysis.atoms
-    return 1 < len(atoms) <= SHORT_RUN and all(
-        left.is_han and right.is_han and left.end == right.start for left, right in pairwise(atoms)
-    )
+    spans, is_han = analysis.spans, all(run.kind is RunKind.HAN for run in analysis.runs)
+    in_a_row = all(end == start for (_, end), (start, _) in pairwise(spans))
+    return is_han and in_a_row and 1 < len(spans) <= SHORT_RUN

@@ -189,9 +189,9 @@ class Substitutes:
     def synonyms(self, words: Sequence[QueryWord], text: str, analysis: Analysis) -> Iterator[Substitute]:
         """Yield the group of every glossary word in the query."""
         weight, cover = GLOSSARY
-        atoms = analysis.atoms
+        spans = analysis.spans
         for mention in self._glossary.mentions(analysis):
-            start, end = atoms[mention.first].start, atoms[mention.last].end
+            start, end = spans[mention.first][0], spans[mention.last][1]
             if covered := _overlapped(words, start, end):
                 # The label is as typed: `fails` where the glossary has `failure`.
                 typed = " ".join(self._analyzer.plain(text[start:end]).split())

@@ -317,9 +317,9 @@ def _weight_all(tokens: Sequence[Token], weight: float, label: str = "") -> tupl
 def prose_of(analysis: Analysis, is_word: Callable[[str], bool]) -> float:
     """Return 1 − CODE_OVER_PROSE · (share of the query's atoms in code), at least 0; also 0 if no part of the query is
     Han or a word of a general dictionary (`is_word`): random keystrokes have no meaning."""
-    code = sum(len(run.atoms) for run in analysis.runs if run.of_kind(TokenKind.PART))
+    code = sum(len(run.analysis.words) for run in analysis.runs if run.of_kind(TokenKind.PART))
     says = any(run.kind is RunKind.HAN or is_word(run.tokens[0].text) for run in analysis.runs)
-    return max(0.0, 1 - weights.CODE_OVER_PROSE * code / len(analysis.atoms)) if says else 0.0
+    return max(0.0, 1 - weights.CODE_OVER_PROSE * code / len(analysis.words)) if says else 0.0
 
 
 @dataclass(frozen=True, slots=True)

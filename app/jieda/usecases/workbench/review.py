@@ -211,10 +211,10 @@ def wordings(edition: Edition, glossary: Glossary, analyzer: Analyzer) -> tuple[
 
 def _swapped(title: str, lang: Language, glossary: Glossary, analyzer: Analyzer) -> Iterator[str]:
     analysis = analyzer.analyze(title)
-    atoms = analysis.atoms
+    spans = analysis.spans
     for mention in glossary.mentions(analysis):
         group = glossary.groups[mention.group]
-        start, end = atoms[mention.first].start, atoms[mention.last].end
+        start, end = spans[mention.first][0], spans[mention.last][1]
         for word in group.en if lang is Language.EN else group.zh:
             yield f"{title[:start]}{word}{title[end:]}"
 
