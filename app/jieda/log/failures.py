@@ -59,7 +59,7 @@ def mark_wrapping(raised: Sequence[LoggedFailure], text: str, formats: Formats) 
     wrappers = {place for place, one in enumerate(raised) if one.name in formats.wrappers}
     asides = {place for place, one in enumerate(raised) if lines and _is_handled(one, lines, formats)}
     for place, (_, cause) in enumerate(pairwise(raised)):
-        if any(words in _before(cause, lines) for words in formats.caused):
+        if any(words in _before(cause, lines) for words in formats.failures.caused):
             asides.add(place)
     if len(wrappers | asides) < len(raised):
         wrappers |= asides
@@ -72,7 +72,8 @@ def _is_handled(one: LoggedFailure, lines: Sequence[str], formats: Formats) -> b
         level = formats.level.search(_before(one, lines)[:HEAD])
         return level is not None and level[0] not in formats.error_levels
     first = min(one.line, one.frames[0].number) - 1
-    return any(words in line for line in lines[max(0, first - ABOVE) : first] for words in formats.handled)
+    above = lines[max(0, first - ABOVE) : first]
+    return any(words in line for line in above for words in formats.failures.handled)
 
 
 def _before(one: LoggedFailure, lines: Sequence[str]) -> str:

@@ -98,18 +98,15 @@ class Formats:
     with what they look for: a pattern that begins by looking back takes four times as long.
     """
 
+    failures: Failures
+    """What they were compiled from."""
     prefix: re.Pattern[str] | None
     repeats: re.Pattern[str] | None
-    message_fields: tuple[str, ...]
-    level_fields: tuple[str, ...]
-    error_fields: tuple[str, ...]
     level: re.Pattern[str]
     error_level: re.Pattern[str]
     error_field: re.Pattern[str]
     error_levels: frozenset[str]
     wrappers: frozenset[str]
-    handled: tuple[str, ...]
-    caused: tuple[str, ...]
     remote: re.Pattern[str] | None
     families: tuple[FamilyLine, ...]
     anchors: AnchorIndex
@@ -156,18 +153,14 @@ def compile_formats(failures: Failures) -> Formats:
     }
     error_level, error_field = _compile_error_levels(failures)
     return Formats(
+        failures=failures,
         prefix=_compile_prefixes(failures, level),
         repeats=_compile_any(_pattern_of(line, REPEATS) for line in failures.repeats),
-        message_fields=failures.message_fields,
-        level_fields=failures.level_fields,
-        error_fields=failures.error_fields,
         level=re.compile(rf"(?<!\w){level}(?!\w)"),
         error_level=error_level,
         error_field=error_field,
         error_levels=frozenset(failures.error_levels),
         wrappers=frozenset(failures.wrappers),
-        handled=failures.handled,
-        caused=failures.caused,
         remote=_compile_any(r"\s{0,40}" + _pattern_of(line, REMOTE) for line in failures.remote),
         families=families,
         anchors=AnchorIndex((*(each.line.anchor for each in families), *clues.values())),

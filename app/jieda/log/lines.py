@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from jieda.log.formats import Formats
 from jieda.signature import LONGEST_SURE
@@ -33,6 +33,8 @@ PRIVATE_KEY = (
 """A private key in lines, perhaps without its end. Each line is secret by itself, so none is read."""
 _PRIVATE_KEY = re.compile(PRIVATE_KEY)
 _REST_OF_LINE = re.compile(r"[^\r\n]+")
+Printed = tuple[str, int, int]
+"""A text inside a physical line: the rank or process that printed it, or empty; the index of the text; how often."""
 MASK = "***"
 """Replaces a secret of any length."""
 _TQDM = re.compile(r"\d%\|[^|]{0,400}\|")
@@ -62,15 +64,6 @@ class FoldedLog:
     """For each process named in a prefix the index of its first text."""
     margins: Mapping[int, tuple[int, str]]
     """For lines of the paste with a prefix: its width, and the process that it names, or empty."""
-
-
-class _PrintedText(NamedTuple):
-    """A text inside a physical line: the rank or process that printed it, or empty, the index of the text, and how
-    often it was printed."""
-
-    source: str
-    text: int
-    times: int
 
 
 def physical_lines(text: str) -> list[str]:
@@ -109,7 +102,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     rows: list[int] = []
     places: list[int] = []
     printed: dict[int, tuple[int, str]] = {}
-    seen: dict[str, tuple[int, str, list[_PrintedText]]] = {}
+    seen: dict[str, tuple[int, str, list[Printed]]] = {}
     sources: dict[str, int] = {}
     margins: dict[int, tuple[int, str]] = {}
     for number, line in enumerate(physical, 1):
@@ -122,11 +115,11 @@ def fold(text: str, formats: Formats) -> FoldedLog:
             width, source, read = seen[line]
             if width:
                 margins[number] = width, source
-            for one in read:
-                printed[len(rows)] = one.times, one.source
-                rows.append(one.text)
+            for printer, text_index, times in read:
+                printed[len(rows)] = times, printer
+                rows.append(text_index)
                 places.append(number)
-                sources.setdefault(one.source, one.text)
+                sources.setdefault(printer, text_index)
     processes: dict[str, int] = {}
     for source, text_index in sources.items():
         for found in _PROCESS.finditer(source):  # an actor's prefix may stand behind a launcher's
@@ -148,7 +141,8 @@ def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> froz
         for shape in dict.fromkeys(shapes)
         if not shape.strip(_DECORATION)
         or shape[-1] in _AFTER
-        or _may_be_record(shape)
+        or shape[0] == "{"
+        or _PAIR.match(shape)
         or len(shape) > PIECE
         or prefixed(shape)
     }
@@ -156,10 +150,10 @@ def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> froz
     return frozenset(found).union(line for search in others for line in lines if search(line))
 
 
-def _read_line(physical: str, index: dict[str, int], formats: Formats) -> tuple[int, str, list[_PrintedText]]:
+def _read_line(physical: str, index: dict[str, int], formats: Formats) -> tuple[int, str, list[Printed]]:
     """Return the width of a physical line's prefixes, the process that they name (or empty), and the texts in it; adds
     new ones to `index`."""
-    found: list[_PrintedText] = []
+    found: list[Printed] = []
     width, printer = 0, ""
     for written in _unwrap(physical, formats):
         for piece in _cut_long(written):
@@ -168,7 +162,7 @@ def _read_line(physical: str, index: dict[str, int], formats: Formats) -> tuple[
                 width, printer = start, source
             line, times = _split_repeats(piece[start:].rstrip(_AFTER), formats.repeats)
             if line in index or _has_text(line):
-                found.append(_PrintedText(source, index.setdefault(line, len(index)), times))
+                found.append((source, index.setdefault(line, len(index)), times))
     return width, printer, found
 
 
@@ -220,23 +214,18 @@ _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t"}
 
 
-def _may_be_record(line: str) -> bool:
-    """Whether a line begins like a record."""
-    return line[:1] == "{" or _PAIR.match(line) is not None
-
-
 def _text_of_record(line: str, formats: Formats) -> str:
     """Return the message and the error of a record, after its level if only that reports trouble; empty if the line is
     none, or has neither."""
-    record = _fields_of(line, formats)
-    text = _field(record, formats.message_fields)
-    errors = [each for name in formats.error_fields if (each := _field(record, (name,)))]
+    record, names = _fields_of(line, formats), formats.failures
+    text = _field(record, names.message_fields)
+    errors = [each for name in names.error_fields if (each := _field(record, (name,)))]
     stack = next((each for each in errors if "\n" in each), "")
     said = (each for each in errors if "\n" not in each and each not in text and each not in stack)
     text = ": ".join(filter(None, (text, *dict.fromkeys(said))))
     if stack and stack not in text:
         return f"{text}\n{stack}"
-    level = _field(record, formats.level_fields)
+    level = _field(record, names.level_fields)
     alarming = text and formats.tells_of_trouble(level) and level.casefold() not in text.casefold()
     return f"{level.upper()}: {text}" if alarming else text
 
@@ -250,16 +239,13 @@ def _fields_of(line: str, formats: Formats) -> Mapping[str, Any]:
     found, at = {}, 0
     while pair := _PAIR.match(line, at):
         found[pair[1]], at = pair[2], pair.end()
-    if at < len(line) or not _field(found, formats.message_fields).startswith('"'):
+    if at < len(line) or not _field(found, formats.failures.message_fields).startswith('"'):
         return {}
+    plain = {name: value[value[:1] == '"' :].removesuffix('"') for name, value in found.items()}
     return {
-        name: _ESCAPE.sub(_unescape, value[value[:1] == '"' :].removesuffix('"'))
-        for name, value in found.items()
+        name: _ESCAPE.sub(lambda escape: _ESCAPED.get(escape[1], escape[1]), value)
+        for name, value in plain.items()
     }
-
-
-def _unescape(found: re.Match[str]) -> str:
-    return _ESCAPED.get(found[1], found[1])
 
 
 def _field(record: Mapping[str, Any], names: Iterable[str]) -> str:

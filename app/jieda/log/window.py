@@ -74,8 +74,8 @@ def _encoding_of(block: bytes, declared: str) -> str:
     return "gb18030" if paired > _LEAST_PAIRED * high else declared
 
 
-GAP = ("", "[...]", "")
-"""Lines in place of a part of a log that was left out."""
+GAP = "\n\n[...]\n\n"
+"""Replaces a part of a log that was left out, by three lines."""
 SEARCHED = 64 << 20
 """Bytes at the beginning of a log that are searched for its first failure."""
 LONGEST_LINE = 4096
@@ -107,7 +107,7 @@ class LogExtract:
         for part in self.parts:
             if number <= part.last - part.first + 1:
                 return part.first + max(0, number - 1)
-            number -= part.last - part.first + 1 + len(GAP)
+            number -= part.last - part.first + GAP.count("\n")
         return self.parts[-1].last if self.parts else number
 
 
@@ -154,15 +154,14 @@ class LogWindow:
             return LogExtract(self._held.decode("utf-8", "replace"))
         least = len(self._held) - self._limit
         # The surroundings of the first failure take part of the limit.
-        room = self._limit // 8 + len("\n".join(("", *GAP, "")))
+        room = self._limit // 8 + len(GAP)
         self._cut(least if self._failure is None else least + room)
         end = self._held.rstrip(b"\n")
         tail = LineRange(self._lines_gone + 1, self._lines_gone + 1 + end.count(b"\n"), self._broken)
         if not self._head:
             return LogExtract(end.decode("utf-8", "replace"), (tail,))
         head = LineRange(self._head_line, self._head_line + self._head.count(b"\n"), self._head_broken)
-        gap = "\n".join(("", *GAP, ""))
-        text = self._head.decode("utf-8", "replace") + gap + end.decode("utf-8", "replace")
+        text = self._head.decode("utf-8", "replace") + GAP + end.decode("utf-8", "replace")
         return LogExtract(text, (head, tail))
 
     def _cut(self, least: int) -> None:

@@ -15,7 +15,7 @@ from jieda.entry import Language
 from jieda.errors import TooBusy
 from jieda.log.lines import PIECE, physical_lines, strip_codes
 from jieda.log.traceback import NO_LAYOUT
-from jieda.log.window import LogExtract, LogWindow
+from jieda.log.window import GAP, LogExtract, LogWindow
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import known_tag
@@ -26,8 +26,6 @@ from jieda.usecases.service import LARGE_LOG, Service
 
 NONE = "none"
 """Label instead of a confidence if nothing matched."""
-GAP = "\n\n[...]\n\n"
-"""Replaces the omitted middle of a text."""
 
 
 @dataclass(frozen=True, slots=True)
