@@ -3,6 +3,7 @@
 Servers open them from a generation instead.
 """
 
+import hashlib
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -94,11 +95,12 @@ def build_snapshot(
         dictionary=dictionary,
         language=QueryLanguage(index, analyzer, library.taxonomy),
     )
+    made_from = repr((library.vocabulary, [*library.listed()]))
     return Snapshot(
         library,
         index,
         searcher,
         completer_of(completion_arrays(candidates_of(library), analyzer.fold), searcher),
         Diagnoser(library, known, words),
-        library.digest[:SHORT_NAME],
+        hashlib.sha256(made_from.encode()).hexdigest()[:SHORT_NAME],
     )

@@ -167,14 +167,14 @@ def test_what_is_told_of_single_entries_is_the_same_from_disk(held: Library, sto
     assert list(stored.ids[3:9:2]) == list(held.ids[3:9:2])
     for entry_id in held.ids:
         assert stored.summary(entry_id) == held.summary(entry_id)
-        assert stored.related(entry_id, 30) == held.related(entry_id, 30)
+        assert stored.related(entry_id) == held.related(entry_id)
     assert ("roll/n13" in stored, "roll/n0" in stored, "" in stored) == (True, False, False)
     with pytest.raises(KeyError):
         stored.summary("roll/n0")
 
 
 def test_neighbors_share_tags_and_what_an_entry_names_comes_first(library: Library) -> None:
-    related = ids(library.related("roll/n12", 30))
+    related = ids(library.related("roll/n12"))
     assert related[:2] == ["roll/n13", "roll/n14"]
     own = set(library.summary("roll/n12").topics)
 
@@ -184,7 +184,7 @@ def test_neighbors_share_tags_and_what_an_entry_names_comes_first(library: Libra
 
     assert related[2:] == sorted(related[2:], key=worth)
     assert all(own & set(library.summary(each).topics) for each in related[2:])
-    assert {each.framework for each in library.related("roll/n15", 4)} == {"roll"}
+    assert {each.framework for each in library.related("roll/n15")[:4]} == {"roll"}
 
 
 def test_what_was_changed_on_disk_is_not_opened(data: Path) -> None:

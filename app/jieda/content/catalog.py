@@ -233,7 +233,7 @@ class Catalog:
         prefix = f"{summary.framework}/"
         shared = [column for facet, value, _ in tags for column in (facet, value)]
         ranking = (SHARED_TAG, SAME_FRAMEWORK, len(prefix), prefix)
-        rows = self._fetch_rows(query, (*shared, *excluded, *ranking, limit)) if tags else []
+        rows = self._fetch_rows(query, (*shared, *excluded, *ranking, max(0, limit))) if tags else []
         return tuple(self.summary(other) for (other,) in rows)
 
     def _select(

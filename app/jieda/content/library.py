@@ -21,7 +21,7 @@ RECENT_CHARACTERS = 8 << 20
 """Size of the cache of entries, in characters of source text; its objects take about six times that in memory."""
 
 CACHED_NEIGHBORS = 4096
-MOST_NEIGHBORS = 20
+NEIGHBORS = 6
 
 Value = TypeVar("Value")
 
@@ -65,8 +65,6 @@ class Library(Catalog):
     """The served files by `<lang>/<framework>/<file name>`."""
     sampled: frozenset[str]
     """Ids of the entries that have samples."""
-    digest: str
-    """Digest of every content file that affects what is served, found or diagnosed."""
     drafts: tuple[str, ...] = ()
     """Files hidden from readers, relative to their content directories."""
     changes: Callable[[str, Language], tuple[Change, ...]] = lambda _id, _lang: ()
@@ -82,7 +80,9 @@ class Library(Catalog):
         self.log_knowledge, self.site = self.vocabulary.logs, self.vocabulary.site
         self.incomplete_languages = frozenset(lang for lang in Language if self.missing(lang))
         """Languages in which at least one entry has no edition."""
-        self._neighbors = lru_cache(CACHED_NEIGHBORS)(self._find_related)
+        self.related = lru_cache(CACHED_NEIGHBORS)(self._find_related)
+        """Returns the neighbors of an entry: all that it names, then, up to NEIGHBORS, those that share most of its
+        tags."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -122,14 +122,9 @@ class Library(Catalog):
         """Return entries with a tag, latest change first."""
         return self.listed(Filters().with_only(facet, value))
 
-    def related(self, entry_id: str, limit: int = 6) -> tuple[Summary, ...]:
-        """Return neighbors: all entries that this one names, then those that share most of its tags."""
-        return self._neighbors(entry_id)[: max(limit, len(self.summary(entry_id).related))]
-
     def _find_related(self, entry_id: str) -> tuple[Summary, ...]:
         named = self.summary(entry_id).related
-        limit = max(0, MOST_NEIGHBORS - len(named))
-        return (*map(self.summary, named), *self.similar(entry_id, limit, named))
+        return (*map(self.summary, named), *self.similar(entry_id, NEIGHBORS - len(named), named))
 
 
 def _count_characters(entry: Entry) -> int:

@@ -250,7 +250,6 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
         read_samples=lambda entry_id: tuple(
             Sample(entry_id, row.path, text) for row, text in _texts(samples[entry_id])
         ),
-        digest=generation.name,
         drafts=header.drafts,
     )
 

@@ -4,7 +4,6 @@ A server instead opens a generation (`jieda.snapshot`), which is built from the 
 """
 
 import copy
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Self
 
 from jieda.content.catalog import in_memory
 from jieda.content.library import Library
-from jieda.content.read.corpus import Corpus, Outline, draft_files
+from jieda.content.read.corpus import Corpus, Outline
 from jieda.content.read.directory import (
     FoundFile,
     KnownFile,
@@ -49,7 +48,6 @@ class Loaded:
     def __init__(
         self, directories: Sequence[Path], languages: frozenset[Language] = frozenset(Language)
     ) -> None:
-        self._languages = languages
         self._sources: dict[Path, SourceFile] = {}
         self._unreadable: list[Problem] = []
         listings = [list_directory(directory, languages) for directory in directories]
@@ -103,8 +101,7 @@ class Loaded:
             read_samples=lambda entry_id: tuple(
                 Sample(entry_id, file.path, self.log_texts[file.content]) for file in samples[entry_id]
             ),
-            digest=self._digest(),
-            drafts=draft_files(corpus.by_id),
+            drafts=corpus.drafts,
         )
 
     def with_entry(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> Self:
@@ -166,17 +163,6 @@ class Loaded:
                 decisions = dict(prepared.decisions[lang])
                 editions[lang] = parsed.edition(decisions.__getitem__, file.path, file.updated)
         return prepared.summary.entry(editions)
-
-    def _digest(self) -> str:
-        """Return a digest of all files, and of which editions are stale, since that may depend on file times."""
-        digest = hashlib.sha256(",".join(sorted(self._languages)).encode())
-        for number, each in enumerate(self.state.reading.directories):
-            for file in each.files:
-                digest.update(f"\n{number} {file.where} {file.content}".encode())
-        for entry_id, prepared in self.state.entries.items():
-            if stale := prepared.summary.stale:
-                digest.update(f"\n{entry_id} {','.join(sorted(stale))}".encode())
-        return digest.hexdigest()
 
 
 def _unsaved_file(source: SourceFile) -> KnownFile:
