@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from jieda.content.check.findings import MOST_NAMED, SignatureHolders, glossary_words
 from jieda.content.check.rules import check_between
-from jieda.content.read.corpus import Corpus, draft_files, newest
+from jieda.content.read.corpus import Corpus, newest
 from jieda.content.read.directory import BRAND, list_directory
 from jieda.content.read.gather import GLOSSARY, TAXONOMY, sort_problems
 from jieda.content.read.load import Loaded
@@ -63,7 +63,7 @@ def check_content(directories: Sequence[Path], snapshot: Snapshot | None = None)
         editions=sum(len(editions) for editions in corpus.published.values()),
         problems=sort_problems((*loaded.problems, *_missing_images(loaded), *of_entries, *between)),
         notes=sort_problems(_notes_of(loaded, snapshot)) if snapshot else (),
-        drafts=frozenset(draft_files(corpus.by_id)),
+        drafts=frozenset(corpus.drafts),
     )
 
 

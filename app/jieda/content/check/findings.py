@@ -15,15 +15,8 @@ from jieda.entry import Kind, Signature
 from jieda.log_knowledge import SHARED_BY
 from jieda.signature import LONGEST_SURE
 
-
-@dataclass(frozen=True, slots=True)
-class RuleFinding:
-    """A violation of a rule. `where` is the file's path below its content directory."""
-
-    where: str
-    line: int
-    message: str
-
+RuleFinding = tuple[str, int, str]
+"""A violation of a rule: the file's path below its content directory, the line, and a message."""
 
 MOST_NAMED = 3
 
@@ -87,17 +80,17 @@ def unhelpful_samples(corpus: Corpus, holders: SignatureHolders, matches: Matche
         samples = corpus.samples.get(entry_id, ())
         for sample in samples:
             if matches.get(sample.content, frozenset()).isdisjoint(file.front.signatures):
-                yield RuleFinding(sample.where, 1, f"no signature of {entry_id} finds it")
+                yield sample.where, 1, f"no signature of {entry_id} finds it"
         if file.front.kind is Kind.ERROR and len(samples) < SAMPLES_PER_ERROR:
             message = f"needs at least {SAMPLES_PER_ERROR} samples in samples/{entry_id}/, has {len(samples)}"
-            yield RuleFinding(file.where, file.line("signatures"), message)
+            yield file.where, file.line("signatures"), message
 
 
 def ownerless_samples(corpus: Corpus) -> Iterator[RuleFinding]:
     """Find samples of ids that do not exist."""
     for sample in chain.from_iterable(corpus.samples.values()):
         if sample.entry_id not in corpus.by_id:
-            yield RuleFinding(sample.where, 1, f"there is no entry {sample.entry_id}")
+            yield sample.where, 1, f"there is no entry {sample.entry_id}"
 
 
 def overreaching_signatures(
@@ -111,7 +104,7 @@ def overreaching_signatures(
                 continue
             for file in files:
                 message = f"{' + '.join(signature.all)!r} also finds {sample.where}"
-                yield RuleFinding(file.where, file.line("signatures"), message)
+                yield file.where, file.line("signatures"), message
 
 
 def shared_signatures(corpus: Corpus, holders: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
@@ -134,7 +127,7 @@ def shared_signatures(corpus: Corpus, holders: SignatureHolders, matches: Matche
             names = ", ".join([other for other in others if other != file.id][:MOST_NAMED])
             shared = f"{' + '.join(lines)!r} is also in {names}"
             message = f"{shared}, so it gives `likely` at most: say `confidence: likely`"
-            yield RuleFinding(file.where, file.line("signatures"), message)
+            yield file.where, file.line("signatures"), message
 
 
 def long_signatures(holders: SignatureHolders) -> Iterator[RuleFinding]:
@@ -143,7 +136,5 @@ def long_signatures(holders: SignatureHolders) -> Iterator[RuleFinding]:
         for line in (*signature.all, *signature.any, *signature.unless):
             if len(line) > LONGEST_SURE:
                 message = f"a line of {len(line)} characters may be missed in a long line of a log: keep {LONGEST_SURE}"
-                yield from (
-                    RuleFinding(file.where, file.line("signatures"), f"{message}; it is '{line[:40]}…'")
-                    for file in files
-                )
+                for file in files:
+                    yield file.where, file.line("signatures"), f"{message}; it is '{line[:40]}…'"

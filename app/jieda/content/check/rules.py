@@ -119,7 +119,7 @@ def unequal_twins(editions: Editions) -> Iterator[RuleFinding]:
         if newer.section_keys != older.section_keys:
             lines.append(("sections", older.first_line))
         for name, line in lines:
-            yield RuleFinding(older.where, line, f"`{name}` must be equal to that of {newer.where}")
+            yield older.where, line, f"`{name}` must be equal to that of {newer.where}"
 
 
 def lost_identifiers(editions: Editions) -> Iterator[RuleFinding]:
@@ -130,7 +130,7 @@ def lost_identifiers(editions: Editions) -> Iterator[RuleFinding]:
             for span in sorted(set(file.code_spans)):
                 if span not in twin_code:
                     message = f"`{span}` is in {file.where}, but in no code here"
-                    yield RuleFinding(twin.where, twin.first_line, message)
+                    yield twin.where, twin.first_line, message
 
 
 def unsynced_twins(editions: Editions) -> Iterator[RuleFinding]:
@@ -140,16 +140,16 @@ def unsynced_twins(editions: Editions) -> Iterator[RuleFinding]:
         line = file.line("synced_with")
         if has_twin and not file.front.synced_with:
             message = f"`synced_with` is missing: once the twins agree, run `jieda sync {file.id}`"
-            yield RuleFinding(file.where, 1, message)
+            yield file.where, 1, message
         elif file.lang in stale:
             message = f"the twin has changed since; once this agrees, run `jieda sync {file.id}`"
-            yield RuleFinding(file.where, line, message)
+            yield file.where, line, message
         elif file.front.synced_with and not has_twin:
             message = (
                 f"`synced_with` refers to a twin, but there is no {file.lang.other}/{file.id}.md: "
                 "restore it, or remove the field"
             )
-            yield RuleFinding(file.where, line, message)
+            yield file.where, line, message
 
 
 def _twins(editions: Editions) -> Iterator[tuple[Outline, Outline]]:
@@ -171,7 +171,7 @@ def colliding_old_ids(corpus: Corpus) -> Iterator[RuleFinding]:
                 message = f"`formerly`: {old} is also claimed by {claims[old]}"
             else:
                 continue
-            yield RuleFinding(file.where, file.line("formerly"), message)
+            yield file.where, file.line("formerly"), message
 
 
 _cached_fold = lru_cache(maxsize=1 << 17)(fold_name)
@@ -186,7 +186,7 @@ def duplicate_names(corpus: Corpus) -> Iterator[RuleFinding]:
                 owner = owners.setdefault(_cached_fold(name), file.id)
                 if owner != file.id:
                     message = f"`{field}`: {name!r} is also a title or alias of {owner}"
-                    yield RuleFinding(file.where, file.line(field), message)
+                    yield file.where, file.line(field), message
 
 
 FILE_RULES: Mapping[str, Callable[[Corpus, Outline], Iterable[Violation]]] = {
@@ -225,7 +225,7 @@ def check_entry(corpus: Corpus, entry_id: str) -> tuple[Problem, ...]:
     problems: list[Problem] = []
     for name, find in FILE_RULES.items():
         for file in editions.values():
-            findings = (RuleFinding(file.where, line, message) for line, message in find(corpus, file))
+            findings = ((file.where, *violation) for violation in find(corpus, file))
             problems += [_make_problem(corpus, name, each) for each in findings]
     for name, compare in TWIN_RULES.items():
         problems += [_make_problem(corpus, name, each, draft=has_drafts) for each in compare(editions)]
@@ -243,8 +243,9 @@ def check_between(corpus: Corpus, holders: SignatureHolders, matches: Matches) -
 
 
 def _make_problem(corpus: Corpus, rule: str, finding: RuleFinding, *, draft: bool = False) -> Problem:
-    draft = draft or names_draft(corpus, f"{finding.where} {finding.message}")
-    return Problem(finding.where, finding.line, rule, finding.message, served=True, draft=draft)
+    where, line, message = finding
+    draft = draft or names_draft(corpus, f"{where} {message}")
+    return Problem(where, line, rule, message, served=True, draft=draft)
 
 
 def names_draft(corpus: Corpus, text: str) -> bool:

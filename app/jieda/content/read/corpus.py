@@ -121,16 +121,15 @@ class Corpus:
         return (file for editions in self.by_id.values() for file in editions.values())
 
     @property
+    def drafts(self) -> tuple[str, ...]:
+        """The paths of draft editions, in the order of their entries."""
+        return tuple(file.where for file in self.files if file.front.draft)
+
+    @property
     def languages(self) -> tuple[Language, ...]:
         """The languages of the editions, in which new entries are written too; both if there are no entries."""
         used = {lang for editions in self.by_id.values() for lang in editions}
         return tuple(lang for lang in Language if lang in used or not used)
-
-
-def draft_files(by_id: Mapping[str, Editions]) -> tuple[str, ...]:
-    """Return the paths of draft editions, in the order of their entries."""
-    files = (file for editions in by_id.values() for file in editions.values())
-    return tuple(file.where for file in files if file.front.draft)
 
 
 def published(editions: Editions) -> Editions:

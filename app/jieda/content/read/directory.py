@@ -358,18 +358,12 @@ def content_hash(content: bytes) -> str:
 def note_of(source: SourceFile) -> str:
     """Return the `KnownFile.note` of a file."""
     if source.where.endswith(".log"):
-        line = first_undecodable_line(source.content)
-        return str(line) if line else ""
+        try:
+            source.content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            return str(source.content.count(b"\n", 0, error.start) + 1)
+        return ""
     if source.where.endswith((".md", ".yaml", ".txt")):
         return ""
     size = image_size(source.content)
     return f"{size[0]}x{size[1]}" if size else ""
-
-
-def first_undecodable_line(content: bytes) -> int:
-    """Return the number of the first line that is not UTF-8; 0 if there is none."""
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return content.count(b"\n", 0, error.start) + 1
-    return 0

@@ -65,7 +65,7 @@ def histories(directory: Path, commit: str) -> Histories:
                 renames[renamed["old"]] = current_names.get(renamed["new"], renamed["new"])
             where = where.removesuffix("\t")
             changes = by_file.setdefault(directory / current_names.get(where, where), [])
-            changed = [line for line in _changed_lines(lines) if not _is_bookkeeping(line)]
+            changed = [*_changed_lines(lines)]
             if changed and len(changes) < MOST_CHANGES:
                 kept = tuple(changed[:MOST_LINES])
                 changes.append(Change(date.fromisoformat(day), name, subject, kept, len(changed) - len(kept)))
@@ -74,19 +74,17 @@ def histories(directory: Path, commit: str) -> Histories:
 
 
 def _changed_lines(porcelain: list[str]) -> Iterator[tuple[WordPiece, ...]]:
-    """Yield the changed lines of a file's word diff, in which each piece is on its own line and `~` ends a line."""
+    """Yield the changed lines of a file's word diff, without bookkeeping. Each piece is on its own line, and `~` ends a
+    line of the file."""
     pieces: list[WordPiece] = []
     for line in porcelain:
         if line == "~":
-            if any(piece.mark != " " for piece in pieces):
+            text = "".join(piece.text for piece in pieces)
+            if any(piece.mark != " " for piece in pieces) and not text.lstrip().startswith(_BOOKKEEPING):
                 yield tuple(pieces)
             pieces = []
         elif line[:1] in {"+", "-", " "}:
             pieces.append(WordPiece(line[0], line[1:]))
-
-
-def _is_bookkeeping(line: tuple[WordPiece, ...]) -> bool:
-    return "".join(piece.text for piece in line).lstrip().startswith(_BOOKKEEPING)
 
 
 def commit_of(directory: Path) -> str | None:

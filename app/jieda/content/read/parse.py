@@ -125,7 +125,7 @@ MAX_BRACKETS = 5000
 """Each bracket that opens no link takes markdown-it a tenth of a millisecond; nothing else takes that long."""
 
 _DRAFT = re.compile(rb"^draft:[ \t]*['\"]?(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
-_BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # its byte order marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +249,8 @@ def decode(content: bytes, limit: int = MAX_FILE_BYTES) -> str:
     """Decode UTF-8, dropping a byte order mark and converting line ends to LF. Raises UnservableError."""
     if len(content) > limit:
         raise UnservableError(1, "size", f"has {len(content)} bytes, more than {limit}")
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            raise UnservableError(1, "encoding", f"is {encoding}, must be UTF-8")
+    if content.startswith(_UTF_16):
+        raise UnservableError(1, "encoding", "is UTF-16, must be UTF-8")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

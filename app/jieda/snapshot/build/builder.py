@@ -11,7 +11,6 @@ from pathlib import Path
 from jieda.analysis.pipeline import Analyzer, GlossaryMember, glossary_members
 from jieda.content.check.findings import SignatureHolders
 from jieda.content.check.rules import check_between
-from jieda.content.read.corpus import draft_files
 from jieda.content.read.directory import KnownFile, Reading
 from jieda.content.read.gather import Vocabulary, make_vocabulary, sort_problems
 from jieda.content.read.state import ContentState, advance
@@ -295,7 +294,7 @@ class Builder:
             ),
             old_ids=state.claims,
             images={where: image_name(where, image.content) for where, image in corpus.images.items()},
-            drafts=draft_files(corpus.by_id),
+            drafts=corpus.drafts,
         )
 
 
