@@ -1,6 +1,7 @@
 """`jieda new`: drafts of a new entry, empty or based on a log."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -8,7 +9,7 @@ import click
 from jieda.cli.asking import ask, local_client
 from jieda.cli.diagnose import end_of, read_chunks
 from jieda.cli.running import content_option, writing
-from jieda.content.authoring.edition_text import write_skeletons
+from jieda.content.authoring.edition_text import check_id, skeletons
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Verdict
@@ -59,10 +60,20 @@ def command(  # noqa: PLR0913 - one parameter for each option
         return _from_log(log, chosen, entry_id, framework, force=force)
     if not entry_id or kind is None:
         raise click.UsageError("Name the ID and its --kind, or use --from-log.")
-    with writing():
-        for path in write_skeletons(chosen[-1], Loaded(chosen).corpus, entry_id, Kind(kind), today()):
-            click.echo(str(path))
+    corpus, framework = Loaded(chosen).corpus, entry_id.partition("/")[0]
+    check_id(corpus.taxonomy, entry_id)
+    texts = skeletons(corpus, framework, Kind(kind), today())
+    _write(chosen[-1], {f"{lang}/{entry_id}.md": text for lang, text in texts.items()})
     return 0
+
+
+def _write(directory: Path, files: Mapping[str, str]) -> None:
+    """Write new files, by path below a content directory, and name them."""
+    steps = [Create(directory / where, text.encode()) for where, text in files.items()]
+    with writing():
+        carry_out(steps)
+    for step in steps:
+        click.echo(str(step.path))
 
 
 def _from_log(
@@ -79,11 +90,7 @@ def _from_log(
         click.echo("nothing was written; --force drafts an entry anyway", err=True)
         return 1
     draft = draft_from_log(log, found, Loaded(directories), entry_id, framework)
-    steps = [Create(directories[-1] / where, text.encode()) for where, text in draft.files.items()]
-    with writing():
-        carry_out(steps)
-    for step in steps:
-        click.echo(str(step.path))
+    _write(directories[-1], draft.files)
     if draft.has_secrets:
         click.echo("tokens, keys and passwords in the sample were masked (***)", err=True)
     click.echo("look through the sample for names, hosts and paths before you share it", err=True)

@@ -1,13 +1,10 @@
 """Writes the text of an edition from its fields, and the skeleton of a new one with placeholders to fill in."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import date
-from pathlib import Path
 
-from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.markdown.links import SECTIONS
 from jieda.content.read.corpus import Corpus
 from jieda.content.read.forms import ENTRY_ID, FrontMatter
@@ -193,27 +190,13 @@ def filled_skeletons(
     return editions
 
 
-def write_skeletons(
-    directory: Path, corpus: Corpus, entry_id: str, kind: Kind, today: date
-) -> tuple[Path, ...]:
-    """Write a new entry into a content directory in the languages of the content, and return the paths of its editions.
-    Raises AuthoringError, before anything is written, for a bad id, an unknown framework or an existing file."""
-    framework, _, slug = entry_id.partition("/")
-    taxonomy = corpus.taxonomy
-    check_id(taxonomy, entry_id)
-    steps = []
-    for lang in corpus.languages:
-        path = directory / lang / framework / f"{slug}.md"
-        if os.path.lexists(path):
-            raise AuthoringError(f"{path} already exists")
-        steps.append(Create(path, skeleton(taxonomy, framework, kind, lang, today).encode()))
-    carry_out(steps)
-    return tuple(step.path for step in steps)
-
-
-def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> str:
-    """Return the skeleton of an edition: front matter with all useful fields, and the sections that its kind needs."""
-    return edition_text(_skeleton_front(taxonomy, framework, kind, lang, today), _skeleton_body(kind, lang))
+def skeletons(corpus: Corpus, framework: str, kind: Kind, today: date) -> dict[Language, str]:
+    """Return the skeletons of a new entry in the languages of the content: front matter with all useful fields, and the
+    sections that its kind needs. `framework` must be in the taxonomy."""
+    fronts = {
+        lang: _skeleton_front(corpus.taxonomy, framework, kind, lang, today) for lang in corpus.languages
+    }
+    return {lang: edition_text(front, _skeleton_body(kind, lang)) for lang, front in fronts.items()}
 
 
 def _skeleton_front(

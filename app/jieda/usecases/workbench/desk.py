@@ -4,11 +4,10 @@ import hashlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-from jieda.content.authoring.edition_text import filled_skeletons, skeleton
+from jieda.content.authoring.edition_text import filled_skeletons, skeletons
 from jieda.content.authoring.source_text import values_of, with_item, with_list, with_stamp, with_value
 from jieda.content.authoring.writing import (
     Author,
@@ -20,7 +19,7 @@ from jieda.content.authoring.writing import (
     patch_of,
 )
 from jieda.content.check.findings import Matches, SignatureHolders
-from jieda.content.read.corpus import Corpus, FileOutline
+from jieda.content.read.corpus import FileOutline
 from jieda.content.read.directory import SourceFile
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.load import Loaded
@@ -232,12 +231,6 @@ def _text(where: str, content: bytes) -> str:
 UNNAMED = "new-error"
 
 
-def empty_draft(corpus: Corpus, framework: str, slug: str, kind: Kind, day: date) -> Draft:
-    """Return the skeleton that `jieda new` writes. `framework` must be in the taxonomy."""
-    texts = {lang: skeleton(corpus.taxonomy, framework, kind, lang, day) for lang in corpus.languages}
-    return Draft(f"{framework}/{slug}", texts)
-
-
 def error_draft(
     snapshot: Snapshot, material: LoadedContent, log: str, framework: str, redacted: str = ""
 ) -> Draft:
@@ -258,10 +251,12 @@ def error_draft(
         clues.name, "", "", UNNAMED
     )
     corpus = material.loaded.corpus
-    draft = empty_draft(corpus, chosen, slug, Kind.ERROR, today())
-    known = known_failure(clues, material.loaded)
-    texts = filled_skeletons(corpus, draft.id, known, known.title) if clues.line else draft.texts
-    return Draft(draft.id, texts, tidied(text))
+    known, entry_id = known_failure(clues, material.loaded), f"{chosen}/{slug}"
+    if clues.line:
+        texts = filled_skeletons(corpus, entry_id, known, known.title)
+    else:
+        texts = skeletons(corpus, chosen, Kind.ERROR, today())
+    return Draft(entry_id, texts, tidied(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from jieda.content.authoring.edition_text import skeletons
 from jieda.content.authoring.source_text import values_of
 from jieda.content.authoring.writing import Author
 from jieda.content.read.directory import MAX_FILE_BYTES
@@ -25,7 +26,6 @@ from jieda.usecases.workbench.desk import (
     OpenedEdition,
     WrittenFiles,
     agreed,
-    empty_draft,
     error_draft,
     patch,
     tidied,
@@ -109,7 +109,7 @@ async def begin(request: Request, context: PageContext, form: Form, fields: Mapp
         return RedirectResponse(address, 303, UNCACHED)
     chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
     corpus = (await service.offload(partial(desk.material, context.served))).loaded.corpus
-    texts = empty_draft(corpus, form.framework, form.slug, chosen, today()).texts
+    texts = skeletons(corpus, form.framework, chosen, today())
     begun = replace(form, entry="", draft=form.id, texts=texts, opened={})
     return await show_bench(request, context, begun, ActionResult(begun=True))
 
