@@ -217,28 +217,22 @@ class Settings:
     @model_validator(mode="after")
     def _check_consistency(self) -> Self:
         """Check for settings that contradict one another. Raises ValueError with a line for each problem."""
-        problems = []
-        if self.workbench_write and not self.workbench_token and not self.user_header:
-            problems.append(
-                "JIEDA_WORKBENCH_WRITE (--workbench-write): writing needs a token: set JIEDA_WORKBENCH_TOKEN to a "
-                "long random text as well, such as what `openssl rand -hex 16` prints"
-            )
-        if self.user_header and {"*", NOBODY} & set(self.trusted_proxies):
-            problems.append(
-                "JIEDA_USER_HEADER (--user-header): name the proxies that may send it in JIEDA_TRUSTED_PROXIES, and "
-                "not by *"
-            )
-        if self.engine == "opensearch" and not self.opensearch_url:
-            problems.append(
-                "JIEDA_OPENSEARCH_URL (--opensearch-url): the engine opensearch needs the addresses of its nodes"
-            )
-        if self.opensearch_aws_region and self.opensearch_user:
-            problems.append(
-                "JIEDA_OPENSEARCH_AWS_REGION (--opensearch-aws-region): requests are either signed or carry user and "
-                "password: leave JIEDA_OPENSEARCH_USER empty"
-            )
-        if problems:
-            raise ValueError("\n".join(problems))
+        problems = {
+            "JIEDA_WORKBENCH_WRITE (--workbench-write): writing needs a token: set JIEDA_WORKBENCH_TOKEN to a long "
+            "random text as well, such as what `openssl rand -hex 16` prints": (
+                self.workbench_write and not self.workbench_token and not self.user_header
+            ),
+            "JIEDA_USER_HEADER (--user-header): name the proxies that may send it in JIEDA_TRUSTED_PROXIES, and not "
+            "by *": self.user_header and {"*", NOBODY} & set(self.trusted_proxies),
+            "JIEDA_OPENSEARCH_URL (--opensearch-url): the engine opensearch needs the addresses of its nodes": (
+                self.engine == "opensearch" and not self.opensearch_url
+            ),
+            "JIEDA_OPENSEARCH_AWS_REGION (--opensearch-aws-region): requests are either signed or carry user and "
+            "password: leave JIEDA_OPENSEARCH_USER empty": self.opensearch_aws_region
+            and self.opensearch_user,
+        }
+        if found := [problem for problem, exists in problems.items() if exists]:
+            raise ValueError("\n".join(found))
         return self
 
     @classmethod

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from jieda.disk import set_aside
 from jieda.errors import ClusterUnavailable, IndexUnreadable, JiedaError
-from jieda.search.index.embedded import EmbeddedIndex
 from jieda.snapshot.snapshot import SHORT_NAME, Analyzers, Snapshot, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
 from jieda.snapshot.store.generation import (
@@ -167,13 +166,6 @@ def watch_cluster(follower: Follower, stop: threading.Event) -> None:
     """Check until stopped that the cluster still has the served index, and have a lost one rebuilt. Run it in its own
     thread."""
     while not stop.wait(CLUSTER_INTERVAL):
-        served = follower.served
-        if served and served.index.is_remote and not _is_there(served.index):
-            follower.reject("the cluster has lost its index")
-
-
-def _is_there(index: EmbeddedIndex) -> bool:
-    """Whether the cluster has the index; True if it does not answer, which `Engine.failure` reports."""
-    with contextlib.suppress(ClusterUnavailable):
-        return index.is_there()
-    return True
+        with contextlib.suppress(ClusterUnavailable):  # which `Engine.failure` reports
+            if follower.served and not follower.served.index.is_there():
+                follower.reject("the cluster has lost its index")
