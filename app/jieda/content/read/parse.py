@@ -8,7 +8,7 @@ condition under which it applies.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -54,19 +54,11 @@ FEWEST_LETTERS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of the fix outside code blocks: its number in the file, its text, and its `prose`, without code spans."""
-
-    number: int
-    text: str
-    prose: str
-
-
-@dataclass(frozen=True, slots=True)
 class Fix:
-    """The non-blank lines of the section `fix`, and whether it has a code block."""
+    """The section `fix`: the numbers in the file and the texts of its lines, but for blank ones and code blocks, and
+    whether it has a code block."""
 
-    lines: tuple[_Line, ...] = ()
+    lines: tuple[tuple[int, str], ...] = ()
     has_code: bool = False
 
     @classmethod
@@ -79,7 +71,7 @@ class Fix:
         raw_lines, code = raw.split("\n"), body.code_lines
         end = min((placed.line - 1 for placed in sections if placed.line > starts[0]), default=len(raw_lines))
         lines = (
-            _Line(number, text, CODE_SPAN.sub("", text))
+            (number, text)
             for number, text in enumerate(raw_lines[starts[0] : end], starts[0] + 1)
             if number not in code and text.strip()
         )
@@ -87,37 +79,34 @@ class Fix:
 
     def outside_references(self) -> Iterator[tuple[int, str]]:
         """Yield line and message for each place where the fix relies on the rest of its page, or on another page."""
-        names_file = any(FILE_PHRASE.search(line.text) for line in self.lines)
-        if self.lines and not self.has_code and _is_only_a_link(self.lines):
-            yield self.lines[0].number, "the fix is only a link: say here what to do"
-        for line in self.lines:
-            if pointer := POINTER.search(line.prose):
+        names_file = any(FILE_PHRASE.search(text) for _, text in self.lines)
+        if self.lines and not self.has_code and _is_only_a_link(" ".join(text for _, text in self.lines)):
+            yield self.lines[0][0], "the fix is only a link: say here what to do"
+        for number, text in self.lines:
+            prose = CODE_SPAN.sub("", text)
+            if pointer := POINTER.search(prose):
                 words = pointer[0].strip()
-                yield line.number, f"the fix says {words!r}, and is shown without the rest of the page"
-            if not names_file and (mention := LINE_PHRASE.search(line.prose)):
-                yield line.number, f"the fix says {mention[0]!r} and names no file"
+                yield number, f"the fix says {words!r}, and is shown without the rest of the page"
+            if not names_file and (mention := LINE_PHRASE.search(prose)):
+                yield number, f"the fix says {mention[0]!r} and names no file"
 
     @property
     def words(self) -> int:
         """Number of words outside code blocks and tables. A code span counts as one word, as do two Han characters."""
-        prose = (
-            LIST_MARK.sub("", line.text, count=1)
-            for line in self.lines
-            if not line.text.lstrip().startswith("|")
-        )
+        lines = (text for _, text in self.lines if not text.lstrip().startswith("|"))
+        prose = (LIST_MARK.sub("", line, count=1) for line in lines)
         text = LINK_TARGET.sub("]", CODE_SPAN.sub(" code ", "\n".join(prose)))
         non_han = [word for word in _HAN.sub(" ", text).split() if re.search(r"\w", word)]
         return len(non_han) + -(-count_han(text) // HAN_PER_WORD)
 
     def names_no_option(self, framework: str) -> bool:
         """Whether the fix has text, but no code block, nor its framework, nor anything that looks like an option."""
-        text = "\n".join(line.text for line in self.lines)
+        text = "\n".join(text for _, text in self.lines)
         is_specific = self.has_code or framework.casefold() in text.casefold()
         return bool(self.lines) and not (is_specific or any(map(OPTION.search, CODE.findall(text))))
 
 
-def _is_only_a_link(lines: Sequence[_Line]) -> bool:
-    text = " ".join(line.text for line in lines)
+def _is_only_a_link(text: str) -> bool:
     return bool(LINK.search(text)) and len(LETTER.findall(LINK.sub("", text))) < FEWEST_LETTERS
 
 

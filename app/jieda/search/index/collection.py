@@ -7,7 +7,7 @@ which a diagnosis counts.
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from heapq import merge
-from itertools import groupby
+from itertools import chain, compress, count, groupby
 
 import numpy as np
 
@@ -41,12 +41,8 @@ class Collection:
         """Raises IndexUnreadable if the deletions are not of these segments, or an id is live twice."""
         self.segments = tuple(segments)
         live = [one.live(manifest.deleted.get(one.name, ())) for one in segments]
-        found = [
-            (document_id, place)
-            for place, document_id in enumerate(document_id for one in segments for document_id in one.ids)
-        ]
-        kept = np.concatenate([*live, np.zeros(0, dtype=np.bool_)])
-        ordered = sorted(pair for pair, keep in zip(found, kept.tolist(), strict=True) if keep)
+        found = [*zip(chain.from_iterable(one.ids for one in segments), count(), strict=False)]
+        ordered = sorted(compress(found, chain.from_iterable(mask.tolist() for mask in live)))
         self.ids = tuple(document_id for document_id, _ in ordered)
         if len(set(self.ids)) != len(self.ids):
             raise IndexUnreadable("a document is in two segments")

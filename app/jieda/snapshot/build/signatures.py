@@ -1,7 +1,6 @@
 """Which logs of a corpus match which signatures, for the checks and for the weight of each signature as evidence."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
@@ -24,14 +23,6 @@ from jieda.snapshot.store.generation import from_json, to_json
 
 WORTH_HELP = 400
 """Logs that one process searches while helpers start."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownMatches:
-    """Matches of all `tried` signatures, by the hash of a log's content."""
-
-    tried: frozenset[Signature]
-    found: Mapping[str, FoundSignatures]
 
 
 class LogSearch:
@@ -79,22 +70,23 @@ class LogSignatures:
         self, corpus: Corpus, signatures: frozenset[Signature], failures: Failures
     ) -> Mapping[str, FoundSignatures]:
         version = fact_key("matches", code_version(), to_json(failures)).hex()
-        note = self._resources.facts.note("matches", version)
-        known = from_json(note, KnownMatches) if note else KnownMatches(frozenset(), {})
+        tried, known = frozenset[Signature](), dict[str, FoundSignatures]()
+        if note := self._resources.facts.note("matches", version):
+            tried, known = from_json(note, tuple[frozenset[Signature], dict[str, FoundSignatures]])
         logs = {log.content: log for log in chain(*corpus.samples.values(), corpus.background)}
-        if signatures == known.tried and logs.keys() == known.found.keys():
-            return known.found
+        if signatures == tried and logs.keys() == known.keys():
+            return known
         found: dict[str, FoundSignatures] = {}
-        unseen = [log for content, log in logs.items() if content not in known.found]
-        seen = [log for content, log in logs.items() if content in known.found]
-        for untried, group in (signatures, unseen), (signatures - known.tried, seen):
+        unseen = [log for content, log in logs.items() if content not in known]
+        seen = [log for content, log in logs.items() if content in known]
+        for untried, group in (signatures, unseen), (signatures - tried, seen):
             if untried:
                 search = LogSearch(untried, failures)
                 found |= self._resources.helpers.map(group, search, WORTH_HELP, self._resources.pause)
         for content in logs:
-            valid = (match for match in known.found.get(content, ()) if match[0] in signatures)
+            valid = (match for match in known.get(content, ()) if match[0] in signatures)
             found[content] = found.get(content, frozenset()).union(valid)
-        self._resources.facts.put_note("matches", version, to_json(KnownMatches(signatures, found)))
+        self._resources.facts.put_note("matches", version, to_json((signatures, found)))
         return found
 
 
