@@ -199,8 +199,7 @@ class FacetColumns:
         chosen = {facet: filters.facet(facet) for facet in (*FACETS, EDITION) if facet != without}
         masks = [self._chosen(facet, values) for facet, values in chosen.items() if values]
         masks += [~self._chosen(HOLDS, filters.ruled_out)] if filters.ruled_out else []
-        passing: Mask | None = np.logical_and.reduce(masks) if masks else None
-        return passing
+        return np.logical_and.reduce(masks) if masks else None
 
     def lacking(self, lang: Language) -> Mask:
         """Return the mask of documents that have no edition in a language."""

@@ -97,8 +97,7 @@ class Segment:
         for lang in Language:
             if (rows := self.facets.rows(f"{EDITION}:{lang}")) is not None:
                 editions[self.facets.columns[0][rows]] += 1
-        lacking: Array = editions < len(Language)
-        return lacking
+        return editions < len(Language)
 
     def live(self, deleted: Sequence[int]) -> Array:
         """Return the mask of the documents that are not deleted. Raises IndexUnreadable if some are not of this

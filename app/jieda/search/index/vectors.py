@@ -67,8 +67,7 @@ class Calibration:
 
     def __call__(self, cosines: Scores, weight: float = 1.0) -> Scores:
         """Map a weighted sum of cosines; `weight` is the sum of the weights."""
-        scaled: Scores = self.factor * cosines + self.shift * weight
-        return scaled
+        return self.factor * cosines + self.shift * weight
 
 
 class VectorIndex:
@@ -110,8 +109,7 @@ class VectorIndex:
         near = smallest(count_differing(self._signs, asked), max(CENTROIDS, self._size // SHARE_OF_CENTROIDS))
         nearest = near[smallest(-cosines(self._centroids[near], vector), CLOSEST)]
         chosen = np.union1d(nearest, smallest(-by_words, CLOSEST))
-        compared: Numbers = chosen[self._has_vectors[chosen]]
-        return compared
+        return chosen[self._has_vectors[chosen]]
 
     def _compare(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Similarity:
         starts = segment.meaning_starts[documents]

@@ -211,8 +211,7 @@ def _tiers_by_spelling(spelling: Spelling, candidates: Candidates) -> Tiers:
         ((seen & Spelled.JOINED) > 0, weights.ALIKE_TIER),
         ((seen & Spelled.INSIDE) > 0, weights.INSIDE_TIER),
     ]
-    chosen: Tiers = np.select([held for held, _ in rules], [tier for _, tier in rules], weights.HOLDER_TIER)
-    return chosen
+    return np.select([held for held, _ in rules], [tier for _, tier in rules], weights.HOLDER_TIER)
 
 
 def semantic_scores(query: Query, candidates: Candidates, words: Scores, tiers: Tiers) -> Scores:

@@ -306,8 +306,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         starts = segment.atoms.starts[:-1].astype(np.int64)
         if not len(starts):
             return np.zeros(0, np.bool_)
-        held: Mask = np.logical_or.reduceat(counted[segment.atoms.columns[0]], starts)
-        return held
+        return np.logical_or.reduceat(counted[segment.atoms.columns[0]], starts)
 
     def _count_lengths(self, field: str) -> Array:
         lengths = np.zeros(len(self._collection), np.int64)
@@ -354,8 +353,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
 
 def _rounded(lengths: Array) -> Array:
     """Round lengths as Whoosh does, so that scores are equal to its own."""
-    rounded: Array = _LENGTHS[np.minimum(np.searchsorted(_LENGTHS, lengths), len(_LENGTHS) - 1)]
-    return rounded
+    return _LENGTHS[np.minimum(np.searchsorted(_LENGTHS, lengths), len(_LENGTHS) - 1)]
 
 
 class WhooshIndex(index.Index):  # type: ignore[misc] # it ships no types
