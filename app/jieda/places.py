@@ -1,5 +1,6 @@
 """Paths of the shipped files and of the data, in a checkout, the container image or an installed package."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from platformdirs import user_cache_path, user_data_path
@@ -14,12 +15,7 @@ DATA = user_data_path("jieda", appauthor=False) if INSTALLED else _ROOT / ".jied
 """The default data directory. An installed package writes nothing beside itself: it may be read-only, or shared."""
 
 
-def _cache() -> Path | None:
-    try:
-        return user_cache_path("jieda", appauthor=False)
-    except RuntimeError:  # the user has no home, as in some containers
-        return None
-
-
-CACHE = _cache()
+CACHE: Path | None = None
+with suppress(RuntimeError):  # the user has no home, as in some containers
+    CACHE = user_cache_path("jieda", appauthor=False)
 """Cache of files that do not depend on the content and can be recreated; None if the user has no cache directory."""

@@ -103,9 +103,8 @@ WordPostings = tuple[Array, Array]
 class EntryWords(Protocol):
     """The words of entries; entries are numbered in the order of `ids`."""
 
-    @property
-    def ids(self) -> Sequence[str]:
-        """The ids of the entries, ascending."""
+    ids: Sequence[str]
+    """The ids of the entries, ascending."""
 
     def postings(self, word: str) -> WordPostings:
         """Return the entries that have a word."""

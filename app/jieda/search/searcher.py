@@ -201,7 +201,7 @@ class Searcher:
                 edition=edition,
                 score=round(scored.score, 4),
                 reasons=exact or _reasons(parsed, parts, concordance, self.analyzer, alike=alike),
-                elsewhere=_exact_elsewhere(exact, edition) if exact else _in_other_title(parts, edition.lang),
+                elsewhere=_elsewhere(exact, parts, edition),
                 title=marked_title(edition.title, marked),
                 snippet=snippet(concordance.lines, marked),
             )
@@ -259,15 +259,13 @@ class Searcher:
                     if weight < NOT_MARKED_BELOW or term.only_without in languages:
                         continue
                     for variant in term.variants:
-                        if number and self._is_chance_pair(variant):
+                        is_pair = number > 0 and variant.startswith(GRAMS)
+                        # Two characters from the middle of a word are no word, but chance neighbors.
+                        if is_pair and not self.analyzer.is_word(text_of(variant)):
                             continue
                         worth = weight / (1 + self._lexicon.doc_frequency(variant))
                         weights[variant] = max(worth, weights.get(variant, 0.0))
         return MarkedTerms.of(weights)
-
-    def _is_chance_pair(self, term: str) -> bool:
-        """Whether a term is a pair of characters that is no word, such as two from the middle of a word."""
-        return term.startswith(GRAMS) and not self.analyzer.is_word(text_of(term))
 
     def _suggestions(
         self, request: SearchRequest, typed: TypedQuery, ranking: Ranking, *, found: bool
@@ -347,14 +345,14 @@ def _exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tup
     return tuple(dict.fromkeys(reason for reason in named if analyzer.key(reason.text) in keys))
 
 
-def _exact_elsewhere(exact: Sequence[Reason], edition: Edition) -> frozenset[str]:
-    """Return the titles among `_exact_reasons` other than that of `edition`."""
-    return frozenset(each.text for each in exact if each.type is ReasonType.TITLE) - {edition.title}
-
-
-def _in_other_title(contributions: Sequence[Contribution], lang: Language) -> frozenset[str]:
-    """Return the words that occur in the title in the other language, but not in the one in `lang`."""
-    here, there = f"title_{lang}", f"title_{lang.other}"
+def _elsewhere(
+    exact: Sequence[Reason], contributions: Sequence[Contribution], edition: Edition
+) -> frozenset[str]:
+    """Return the titles among `_exact_reasons` other than that of `edition`; if there are no such reasons, the words
+    that occur in the title in the other language, but not in this one."""
+    if exact:
+        return frozenset(each.text for each in exact if each.type is ReasonType.TITLE) - {edition.title}
+    here, there = f"title_{edition.lang}", f"title_{edition.lang.other}"
     own = {one.label for one in contributions if one.zone == here}
     return frozenset(one.label for one in contributions if one.zone == there and one.label not in own)
 

@@ -147,20 +147,14 @@ def _with_formerly(text: SourceText, old: str, new: str) -> SourceText:
     return text.with_values([(same[0], old)]) if same else text.with_item("formerly", old)
 
 
-def restamp_twins(pages: Sequence[MovedPage]) -> list[MovedPage]:
+def restamp_twins(pages: Sequence[MovedPage]) -> Iterator[MovedPage]:
     """Stamp twins that were in sync as in sync again: changed links do not change what they say."""
     by_edition = {(page.outline.id, page.outline.lang): page for page in pages}
-    return [_restamp(page, by_edition.get((page.outline.id, page.outline.lang.other))) for page in pages]
-
-
-def _restamp(page: MovedPage, twin: MovedPage | None) -> MovedPage:
-    if not twin or twin.after.digest == twin.outline.digest:
-        return page
-    if page.outline.front.synced_with != twin.outline.digest:
-        return page
-    text = SourceText.of(page.content)
-    stamps = ((stamp, twin.after.digest) for stamp in text.scalars("synced_with"))
-    return replace(page, content=text.with_values(stamps).content)
+    for page in pages:
+        twin, text = by_edition.get((page.outline.id, page.outline.lang.other)), SourceText.of(page.content)
+        if twin and twin.after.digest != twin.outline.digest == page.outline.front.synced_with:
+            text = text.with_values((stamp, twin.after.digest) for stamp in text.scalars("synced_with"))
+        yield replace(page, content=text.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +235,7 @@ def _move_pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[Mov
             raise AuthoringError(f"{file.path}:{problems[0].line}: {problems[0].message}")
         else:
             unread.append(Path(file.path))
-    return restamp_twins(pages), unread
+    return [*restamp_twins(pages)], unread
 
 
 def _steps_in(listing: DirectoryListing, pages: Sequence[MovedPage], old: str, new: str) -> Iterator[Step]:

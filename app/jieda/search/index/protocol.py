@@ -179,21 +179,14 @@ class Share(NamedTuple):
 class LookupResult(Protocol):
     """The result of one `Lookup`. Refers to one generation, whatever happens to the index meanwhile."""
 
-    @property
-    def answers(self) -> Sequence[ScoredDocument]:
-        """The best answers that pass the filters: best tier, then best score, then in the order of ids."""
-
-    @property
-    def near(self) -> Sequence[ScoredDocument]:
-        """Near misses that pass the filters, in the same order."""
-
-    @property
-    def candidates(self) -> Candidates:
-        """All candidates, `answers` and `near` included."""
-
-    @property
-    def phrases_dropped(self) -> bool:
-        """Whether no document contains all required phrases."""
+    answers: tuple[ScoredDocument, ...]
+    """The best answers that pass the filters: best tier, then best score, then in the order of ids."""
+    near: tuple[ScoredDocument, ...]
+    """Near misses that pass the filters, in the same order."""
+    candidates: Candidates
+    """All candidates, `answers` and `near` included."""
+    phrases_dropped: bool
+    """Whether no document contains all required phrases."""
 
     def shares(self, word: Variants, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
         """Return for each of some candidates the part of its tf~ that each variant of a word adds, zone by zone."""

@@ -29,17 +29,12 @@ Vectors = NDArray[np.float32]
 class Embedder(Protocol):
     """Turns texts into vectors, whatever their language. Safe to share between threads."""
 
-    @property
-    def name(self) -> str:
-        """Name of the weights and the release: only vectors of the same name are compared."""
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether another process embeds."""
-
-    @property
-    def is_reference(self) -> bool:
-        """Whether weights and thresholds were chosen with its vectors; cosines of other ones are calibrated."""
+    name: str
+    """Name of the weights and the release: only vectors of the same name are compared."""
+    is_remote: bool
+    """Whether another process embeds."""
+    is_reference: bool
+    """Whether weights and thresholds were chosen with its vectors; cosines of other ones are calibrated."""
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:
         """Return a vector for each text; `as_query`: they are queries, not passages. The first call may take seconds.

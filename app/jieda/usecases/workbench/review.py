@@ -187,15 +187,10 @@ def alike(snapshot: Snapshot, entry: Entry, ranks: Iterable[QueryRank]) -> tuple
     found += [
         snapshot.library.summary(match.entry.id)
         for line in entry.signature_lines[:MOST_QUERIES]
-        for match in _explained(snapshot, literal_text(line))
-        if match.entry.id != entry.id
+        for match in judge(snapshot, SearchRequest(literal_text(line))).matches
+        if match.entry.id != entry.id and match.confidence is not Confidence.POSSIBLE
     ]
     return tuple({each.id: each for each in found}.values())[:MOST_ALIKE]
-
-
-def _explained(snapshot: Snapshot, text: str) -> Sequence[Match]:
-    matches = judge(snapshot, SearchRequest(text)).matches
-    return [match for match in matches if match.confidence is not Confidence.POSSIBLE]
 
 
 MOST_WORDINGS = 20
