@@ -11,10 +11,8 @@ import pytest
 from jieda.cluster.client import (
     Access,
     Cluster,
-    Credentials,
     Refused,
     Signer,
-    authorization_header,
     canonical_form,
 )
 from jieda.cluster.engine import ClusterEngine
@@ -23,12 +21,11 @@ from jieda.settings import Settings
 
 from tests.support.cluster import ActionResult, node
 
-PUBLISHED = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
-"""Of the examples of AWS."""
+PUBLISHED = ("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "us-east-1")
+"""Key and region of the examples of AWS."""
 MOMENT = "20150830T123600Z"
 NOTHING = hashlib.sha256(b"").hexdigest()
 SECRET = "not/to+be-told"
-OURS = Credentials("AKOURS", SECRET)
 
 
 def test_the_example_of_the_documentation_has_the_published_signature() -> None:
@@ -44,7 +41,7 @@ def test_the_example_of_the_documentation_has_the_published_signature() -> None:
     )
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     assert digest == "f536975d06c0309214f805bb90ccff089219ecd68b2577efef23edd43b7e1a59"
-    assert authorization_header(PUBLISHED, "us-east-1/iam", MOMENT, canonical) == (
+    assert Signer(*PUBLISHED, "iam").authorization(MOMENT, canonical) == (
         "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, "
         "SignedHeaders=content-type;host;x-amz-date, "
         "Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7"
@@ -53,7 +50,7 @@ def test_the_example_of_the_documentation_has_the_published_signature() -> None:
 
 def test_the_plainest_request_of_the_test_suite_has_the_published_signature() -> None:
     canonical = canonical_form("GET", "/", {"Host": "example.amazonaws.com", "X-Amz-Date": MOMENT}, NOTHING)
-    signed = authorization_header(PUBLISHED, "us-east-1/service", MOMENT, canonical)
+    signed = Signer(*PUBLISHED, "service").authorization(MOMENT, canonical)
     assert signed.endswith("Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
 
 
@@ -98,8 +95,8 @@ def checking(secret: str, service: str, seen: list[str]) -> Answer:
     return answer
 
 
-def asked(url: str, credentials: Credentials, service: str = "es") -> Cluster:
-    return Cluster(Access((url,), timeout=5, signer=Signer(credentials, "eu-west-1", service)))
+def asked(url: str, service: str = "es", token: str = "") -> Cluster:
+    return Cluster(Access((url,), timeout=5, signer=Signer("AKOURS", SECRET, "eu-west-1", service, token)))
 
 
 @pytest.mark.parametrize("service", ["es", "aoss"])
@@ -107,7 +104,7 @@ def asked(url: str, credentials: Credentials, service: str = "es") -> Cluster:
 def test_every_kind_of_request_is_signed_so_that_a_server_agrees(service: str, under: str) -> None:
     seen: list[str] = []
     with node(checking(SECRET, service, seen)) as url:
-        cluster = asked(url + under, OURS, service)
+        cluster = asked(url + under, service)
         cluster.ask("GET", "/jieda-*/_mapping")
         cluster.ask("PUT", "/jieda-0123/_settings", {"index": {"blocks.write": True}})
         cluster.ask("DELETE", "/jieda-0123?ignore_unavailable=true")
@@ -121,19 +118,19 @@ def test_every_kind_of_request_is_signed_so_that_a_server_agrees(service: str, u
 def test_a_token_that_was_lent_is_sent_and_signed() -> None:
     seen: list[str] = []
     with node(checking(SECRET, "es", seen)) as url:
-        asked(url, Credentials("AKOURS", SECRET, "lent/for+an=hour")).ask("GET", "/")
+        asked(url, token="lent/for+an=hour").ask("GET", "/")
     assert seen == ["lent/for+an=hour"]
 
 
 def test_who_has_the_wrong_key_is_refused_and_no_secret_is_told(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    credentials = Credentials("AKOURS", SECRET, "lent-token")
+    signer = Signer("AKOURS", SECRET, "eu-west-1", "es", "lent-token")
     with node(checking("another", "es", [])) as url:
-        cluster = asked(url, credentials)
+        access = Access((url,), timeout=5, signer=signer)
+        cluster = Cluster(access)
         with pytest.raises(Refused) as refused:
             cluster.ask("GET", "/")
-    access = Access((url,), signer=Signer(credentials, "eu-west-1", "es"))
-    told = f"{refused.value!r} {refused.value} {caplog.text} {access!r} {access.signer!r} {credentials!r}"
+    told = f"{refused.value!r} {refused.value} {caplog.text} {access!r} {signer!r}"
     assert refused.value.code == 403
     assert not [secret for secret in (SECRET, "lent-token", "Signature=", "AKOURS") if secret in told]
 

@@ -16,7 +16,7 @@ import logging
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -29,29 +29,8 @@ from jieda.errors import ClusterUnavailable
 log = logging.getLogger(__name__)
 
 ALGORITHM = "AWS4-HMAC-SHA256"
-KEY_ID, SECRET, TOKEN = "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"
 UNESCAPED = "-_.~"
 """Characters other than letters and digits that the canonical form does not escape."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Credentials:
-    """AWS credentials. `token` belongs to temporary ones; otherwise it is empty."""
-
-    key_id: str
-    secret: str
-    token: str = ""
-
-    @classmethod
-    def of(cls, environ: Mapping[str, str]) -> "Credentials":
-        """Return the credentials in the usual variables. Raises KeyError with the name of an unset one."""
-        for name in (KEY_ID, SECRET):
-            if not environ.get(name, "").strip():
-                raise KeyError(name)
-        return cls(environ[KEY_ID].strip(), environ[SECRET].strip(), environ.get(TOKEN, "").strip())
-
-    def __repr__(self) -> str:
-        return "Credentials"
 
 
 def canonical_form(method: str, target: str, headers: Mapping[str, str], content: str) -> str:
@@ -76,39 +55,37 @@ def canonical_form(method: str, target: str, headers: Mapping[str, str], content
     )
 
 
-def authorization_header(credentials: Credentials, scope: str, moment: str, canonical: str) -> str:
-    """Return the header Authorization of a request in canonical form. `moment` has the form 20150830T123600Z; `scope`
-    is `region/service`."""
-    whole_scope = f"{moment[:8]}/{scope}/aws4_request"
-    text = "\n".join((ALGORITHM, moment, whole_scope, hashlib.sha256(canonical.encode()).hexdigest()))
-    key = f"AWS4{credentials.secret}".encode()
-    for part in whole_scope.split("/"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    signature = hmac.digest(key, text.encode(), "sha256").hex()
-    names = canonical.split("\n")[-2]  # those of the headers, before the digest of the body
-    scope_of_key = f"{credentials.key_id}/{whole_scope}"
-    return f"{ALGORITHM} Credential={scope_of_key}, SignedHeaders={names}, Signature={signature}"
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Signer:
-    """Signs requests to one service. `service` is `es` for a domain, `aoss` for serverless collections."""
+    """Signs requests to one service. `service` is `es` for a domain, `aoss` for serverless collections; `token` belongs
+    to temporary keys, otherwise it is empty."""
 
-    credentials: Credentials
+    key_id: str
+    secret: str
     region: str
     service: str
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    token: str = ""
 
     def headers(self, method: str, host: str, target: str, body: bytes | None) -> dict[str, str]:
         """Return the headers of a request. `host`: as sent, with the port unless it is the default one."""
-        moment = self.now().strftime("%Y%m%dT%H%M%SZ")
+        moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
         content = hashlib.sha256(body or b"").hexdigest()
         headers = {"Host": host, "X-Amz-Date": moment, "X-Amz-Content-Sha256": content}
-        if self.credentials.token:
-            headers["X-Amz-Security-Token"] = self.credentials.token
+        if self.token:
+            headers["X-Amz-Security-Token"] = self.token
         canonical = canonical_form(method, target, headers, content)
-        scope = f"{self.region}/{self.service}"
-        return {**headers, "Authorization": authorization_header(self.credentials, scope, moment, canonical)}
+        return {**headers, "Authorization": self.authorization(moment, canonical)}
+
+    def authorization(self, moment: str, canonical: str) -> str:
+        """Return the header Authorization of a request in canonical form. `moment` has the form 20150830T123600Z."""
+        scope = f"{moment[:8]}/{self.region}/{self.service}/aws4_request"
+        text = "\n".join((ALGORITHM, moment, scope, hashlib.sha256(canonical.encode()).hexdigest()))
+        key = f"AWS4{self.secret}".encode()
+        for part in scope.split("/"):
+            key = hmac.digest(key, part.encode(), "sha256")
+        signature = hmac.digest(key, text.encode(), "sha256").hex()
+        names = canonical.split("\n")[-2]  # those of the headers, before the digest of the body
+        return f"{ALGORITHM} Credential={self.key_id}/{scope}, SignedHeaders={names}, Signature={signature}"
 
 
 KEPT_CONNECTIONS = 16
@@ -121,7 +98,7 @@ class NodeFailed(Exception):
     """A node did not answer; `str` says why, without its address."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Access:
     """Addresses and credentials of a cluster. `ca`: a file of certificates to trust instead of the system's; `signer`
     signs each request."""
@@ -132,9 +109,6 @@ class Access:
     ca: Path | None = None
     timeout: float = 2.0
     signer: Signer | None = None
-
-    def __repr__(self) -> str:
-        return f"Access of {len(self.urls)} nodes"
 
     def headers(self) -> dict[str, str]:
         if not self.user:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from jieda.cluster.bodies import Shape
-from jieda.cluster.client import Access, Cluster, Credentials, Refused, Signer
+from jieda.cluster.client import Access, Cluster, Refused, Signer
 from jieda.cluster.index import ClusterIndex, read_index_name, write_index_name
 from jieda.cluster.indexes import Indexes
 from jieda.errors import ClusterUnavailable, IndexUnreadable, SettingsError
@@ -26,6 +26,8 @@ LEASE = 120.0
 """Seconds until a lease expires unless renewed: its holder then counts as dead. Clocks may differ by a part of that."""
 LOOK_AGAIN = 0.5
 NAME = "lock"
+KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+"""Variables with keys of AWS; only temporary ones have the last."""
 
 
 class Lease:
@@ -172,13 +174,13 @@ class ClusterEngine:
 
 def _signer_of(settings: Settings, environ: Mapping[str, str]) -> Signer | None:
     """Return the signer of requests, if settings ask for one. Raises SettingsError if the keys are missing."""
-    region = settings.opensearch_aws_region
-    if not region:
+    if not settings.opensearch_aws_region:
         return None
-    try:
-        return Signer(Credentials.of(environ), region, settings.opensearch_aws_service)
-    except KeyError as error:
-        raise SettingsError([f"JIEDA_OPENSEARCH_AWS_REGION: {error.args[0]} is not set"]) from None
+    key_id, secret, token = (environ.get(name, "").strip() for name in KEYS)
+    for name, value in zip(KEYS, (key_id, secret), strict=False):
+        if not value:
+            raise SettingsError([f"JIEDA_OPENSEARCH_AWS_REGION: {name} is not set"])
+    return Signer(key_id, secret, settings.opensearch_aws_region, settings.opensearch_aws_service, token)
 
 
 def _index_of(directory: Path | None) -> str:
