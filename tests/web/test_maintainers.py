@@ -14,7 +14,7 @@ from jieda.errors import SettingsError
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
-from jieda.web.http.maintainers import guard_routes
+from jieda.web.http.maintainers import require_token
 from jieda.web.http.respond import Route, respond
 from starlette.requests import Request
 from starlette.responses import Response
@@ -46,7 +46,7 @@ async def visiting(folder: Path, **settings: str) -> AsyncIterator[httpx.AsyncCl
     knowledge = Knowledge(loaded, analyzers=PLAIN)
     knowledge.open()
     app = create_app(loaded, knowledge)
-    app.router.routes += guard_routes(loaded, [Route("/{lang}/desk", desk)])
+    app.router.routes += [Route("/{lang}/desk", require_token(desk))]
     transport = httpx.ASGITransport(app, client=("203.0.113.5", 4321))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client
@@ -58,7 +58,7 @@ def basic(user: str, password: str) -> httpx.Headers:
 
 async def test_switched_off_the_address_is_as_unknown_as_any_other(tmp_path: Path) -> None:
     async with visiting(tmp_path, JIEDA_WORKBENCH_TOKEN=TOKEN) as client:
-        asked, unknown = await client.get(PAGE), await client.get("/en/no-such-page")
+        asked, unknown = await client.get("/en/maintain"), await client.get("/en/no-such-page")
         assert asked.status_code == 404
         assert asked.text == unknown.text
         assert "www-authenticate" not in asked.headers

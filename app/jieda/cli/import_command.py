@@ -105,8 +105,7 @@ def report_translator(lang: Language) -> Translate:
 class ProgressBar:
     """A progress bar for the first long step (pages or threads), then for the second (entries)."""
 
-    def __init__(self, lang: Language, first: str = "pages") -> None:
-        t = report_translator(lang)
+    def __init__(self, t: Translate, first: str = "pages") -> None:
         self._labels = iter((t(f"reading.{first}"), t("reading.drafts")))
 
     def __call__(self, items: Sequence[T], /) -> Iterator[T]:
@@ -118,7 +117,8 @@ def import_pages(
     request: ImportRequest, lang: Language, *, dry_run: bool = False, as_json: bool = False
 ) -> int:
     """Import pages and print a report; return 0 if all named pages have questions, else 1. Raises JiedaError."""
-    found = plan_import(request, ProgressBar(lang))
+    t = report_translator(lang)
+    found = plan_import(request, ProgressBar(t))
     with writing():
         written = [] if dry_run else [str(path) for path in found.write(request.directories[-1])]
     if as_json:
@@ -131,21 +131,20 @@ def import_pages(
         data |= {"passed_over": found.passed_over, "empty": found.empty, "written": written}
         print_json(data)
     else:
-        for line in (*_page_lines(found, lang), *written):
+        for line in (*_page_lines(found, lang, t), *written):
             click.echo(line)
-        click.echo(_page_summary(found, lang), err=True)
-        _print_written(len(written), lang, dry_run=dry_run)
+        click.echo(_page_summary(found, t), err=True)
+        _print_written(len(written), t, dry_run=dry_run)
     return 0 if found.rows and not found.empty else 1
 
 
-def _print_written(files: int, lang: Language, *, dry_run: bool) -> None:
-    t = report_translator(lang)
+def _print_written(files: int, t: Translate, *, dry_run: bool) -> None:
     click.echo(t("dry") if dry_run else t("written", files=files), err=True)
 
 
-def _page_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
+def _page_lines(found: ImportPlan, lang: Language, t: Translate) -> Iterator[str]:
     """Yield the table; the changes of a changed entry follow its row."""
-    t, columns = report_translator(lang), ROWS[lang]
+    columns = ROWS[lang]
     yield columns.format(*(t(f"head.{name}") for name in ("status", "kind", "doubts", "id")))
     for row in found.rows:
         title = row.titles.get(lang) or next(iter(row.titles.values()))
@@ -155,24 +154,24 @@ def _page_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
             yield f"    {change.lang}/{row.id}.md: {t(f'standing.{change.standing}')}"
             yield from (f"      - {line}" for line in change.then)
             yield from (f"      + {line}" for line in change.now)
-    yield from _left_out_lines(found, lang)
+    yield from _left_out_lines(found, t)
     yield from (t("pages.passed_over", page=page) for page in found.passed_over)
     yield from (t("pages.empty", page=page) for page in found.empty)
 
 
-def _left_out_lines(found: ImportPlan, lang: Language) -> Iterator[str]:
+def _left_out_lines(found: ImportPlan, t: Translate) -> Iterator[str]:
     for page, sections in found.left_out.items():
         for why in ("around", "outside"):
             titles = [cut(each.title, MAX_TITLE) for each in sections if each.outside == (why == "outside")]
             more = f" … ({len(titles)})" if len(titles) > MOST_LEFT_OUT else ""
             if titles:
                 text = " · ".join(titles[:MOST_LEFT_OUT]) + more
-                yield report_translator(lang)(f"pages.{why}", page=page, titles=text)
+                yield t(f"pages.{why}", page=page, titles=text)
 
 
-def _page_summary(found: ImportPlan, lang: Language) -> str:
+def _page_summary(found: ImportPlan, t: Translate) -> str:
     rows = found.rows
-    return report_translator(lang)(
+    return t(
         "pages.sum",
         **{status.value: sum(row.status is status for row in rows) for status in Status},
         pages=len({row.page for row in rows}),
@@ -216,7 +215,8 @@ def import_threads(  # noqa: PLR0913 - one parameter for each option
     file: Path, framework: str, directories: tuple[Path, ...], lang: Language, *, dry_run: bool, as_json: bool
 ) -> int:
     """Import threads and print a report; return 0 if there were any threads, else 1. Raises JiedaError."""
-    progress = ProgressBar(lang, "threads")
+    t = report_translator(lang)
+    progress = ProgressBar(t, "threads")
     threads = read_threads(file)
     snapshot = local_client(directories).service.current()
     chosen = content_directories(directories)
@@ -235,16 +235,15 @@ def import_threads(  # noqa: PLR0913 - one parameter for each option
     if as_json:
         print_json({"groups": _group_data(groups, drafts), "written": written})
     else:
-        for line in (*_thread_lines(groups, drafts, lang), *written):
+        for line in (*_thread_lines(groups, drafts, t), *written):
             click.echo(line)
-        _print_written(len(written), lang, dry_run=dry_run)
+        _print_written(len(written), t, dry_run=dry_run)
     return 0 if threads else 1
 
 
 def _thread_lines(
-    groups: Sequence[ThreadGroup], drafts: Sequence[ThreadDraft], lang: Language
+    groups: Sequence[ThreadGroup], drafts: Sequence[ThreadDraft], t: Translate
 ) -> Iterator[str]:
-    t = report_translator(lang)
     yield t("threads.head")
     for each in drafts:
         title, (count, reactions, comments) = each.group.first.thread.title, each.group.weight

@@ -25,7 +25,6 @@ from jieda.usecases.service import OncePerGeneration, Service
 from jieda.usecases.workbench.desk import Desk
 from jieda.web.api.routes import add_api_routes
 from jieda.web.http import middleware
-from jieda.web.http.maintainers import guard_routes
 from jieda.web.http.problems import HANDLED, on_failure
 from jieda.web.http.respond import AnswerCache
 from jieda.web.machine.routes import machine_routes
@@ -62,7 +61,7 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
     # Routes are tried in order, and most requests go to the API.
     add_api_routes(app, site.translations.translator(Language.EN))
     app.router.routes += machine_routes(settings)
-    app.router.routes += (*PAGE_ROUTES, *guard_routes(settings, MAINTAINER_ROUTES))
+    app.router.routes += (*PAGE_ROUTES, *(MAINTAINER_ROUTES if settings.workbench else ()))
     return app
 
 

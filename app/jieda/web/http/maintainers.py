@@ -2,7 +2,6 @@
 
 import hmac
 from base64 import b64decode
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import wraps
 
@@ -14,20 +13,13 @@ from jieda.presentation.brand import handle
 from jieda.settings import Settings
 from jieda.web.http.clients import is_our_host
 from jieda.web.http.problems import HttpProblem
-from jieda.web.http.respond import NO_STORE, Handler, Route
+from jieda.web.http.respond import NO_STORE, Handler
 from jieda.web.site import site_of
 
 MOST_NAME = 100
 """Characters of a user's name."""
 PRIVATE = {"Cache-Control": NO_STORE, "X-Robots-Tag": "noindex"}
 """Headers of every guarded response, since drafts and figures are private."""
-
-
-def guard_routes(settings: Settings, routes: Iterable[Route]) -> tuple[Route, ...]:
-    """Return the guarded `routes`; none if the maintainer pages are off, so that their addresses are unknown."""
-    if not settings.workbench:
-        return ()
-    return tuple(Route(route.path, require_token(route.handler), route.method) for route in routes)
 
 
 def require_token(handler: Handler) -> Handler:

@@ -32,7 +32,6 @@ class Route(routing.Route):
 
     def __init__(self, path: str, handler: Handler, method: str = "GET") -> None:
         super().__init__(path, handler, methods=[method], include_in_schema=False)
-        self.handler, self.method = handler, method
 
     def matches(self, scope: Scope) -> tuple[routing.Match, Scope]:
         match, child_scope = super().matches(scope)

@@ -3,6 +3,7 @@
 from functools import partial
 
 from jieda.presentation import paths
+from jieda.web.http.maintainers import require_token
 from jieda.web.http.respond import Route
 from jieda.web.pages import (
     about,
@@ -38,8 +39,8 @@ ROUTES: tuple[Route, ...] = (
 )
 
 MAINTAINER_ROUTES: tuple[Route, ...] = (
-    Route(paths.WORKBENCH, workbench.open_entry),
-    Route(paths.WORKBENCH, workbench.act, "POST"),
-    Route(paths.MAINTAIN, maintain.show_maintenance),
+    Route(paths.WORKBENCH, require_token(workbench.open_entry)),
+    Route(paths.WORKBENCH, require_token(workbench.act), "POST"),
+    Route(paths.MAINTAIN, require_token(maintain.show_maintenance)),
 )
-"""Routes behind the maintainer guard."""
+"""Routes of an application with these pages; without them, their addresses are unknown."""
