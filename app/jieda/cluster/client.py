@@ -252,13 +252,9 @@ class Cluster:
         self._turn = itertools.count()
         self._timeout = access.timeout
         self._closed_until = 0.0
-        self._failure = ""
-        self._lock = threading.Lock()
-
-    @property
-    def failure(self) -> str:
+        self.failure = ""
         """Why the last request failed; empty if it did not."""
-        return self._failure
+        self._lock = threading.Lock()
 
     def ask(self, method: str, path: str, body: object = None, patience: float = 0.0) -> Any:
         """Return the decoded answer to a request, retried for `patience` seconds, if any. Raises ClusterUnavailable."""
@@ -293,7 +289,7 @@ class Cluster:
 
     def _send(self, request: NodeRequest, patience: float) -> Answer:
         """Try nodes until one answers, each at most twice or, with `patience`, for that many seconds."""
-        failure = self._failure  # another thread may clear it meanwhile
+        failure = self.failure  # another thread may clear it meanwhile
         if failure and not patience and time.monotonic() < self._closed_until:
             raise ClusterUnavailable(failure)
         deadline = time.monotonic() + (patience or 2 * self._timeout)
@@ -325,15 +321,15 @@ class Cluster:
         return sorted(rotated, key=lambda node: now - node.failed < SET_ASIDE)
 
     def _note_success(self) -> None:
-        if self._failure:
+        if self.failure:
             with self._lock:
-                self._failure = ""
+                self.failure = ""
             log.info("the search cluster answers again")
 
     def _note_failure(self, reason: str) -> ClusterUnavailable:
         with self._lock:
-            first = not self._failure
-            self._failure, self._closed_until = reason, time.monotonic() + OPEN_FOR
+            first = not self.failure
+            self.failure, self._closed_until = reason, time.monotonic() + OPEN_FOR
         if first:
             log.warning("the search cluster: %s", reason)
         return ClusterUnavailable(reason)

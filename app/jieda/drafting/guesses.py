@@ -9,7 +9,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
 from itertools import count
 
 from jieda.analysis.pipeline import Analyzer
@@ -313,13 +312,9 @@ class Doubt:
     values: tuple[tuple[str, str], ...] = ()
 
     def render(self, lang: Language) -> str:
-        text = f"{VARIANTS.sub('', self.rule)}: {_texts().translate(lang, f'doubt.{self.rule}', **dict(self.values))}"
+        told = Translations.load().translate(lang, f"doubt.{self.rule}", **dict(self.values))
+        text = f"{VARIANTS.sub('', self.rule)}: {told}"
         return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
-
-
-@cache
-def _texts() -> Translations:
-    return Translations.load()
 
 
 def doubt(rule: str, **values: object) -> Doubt:

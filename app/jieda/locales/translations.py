@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Self
 
@@ -25,8 +25,9 @@ class Translations:
     catalogs: Mapping[Language, Mapping[str, str]]
 
     @classmethod
+    @cache
     def load(cls) -> Self:
-        """Load the catalogs, one `<lang>.json` per language."""
+        """Load the catalogs, one `<lang>.json` per language, once per process."""
         return cls({lang: json.loads((LOCALES / f"{lang}.json").read_text("utf-8")) for lang in Language})
 
     def translate(self, lang: Language, key: str, **args: str | int) -> str:

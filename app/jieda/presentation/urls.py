@@ -227,5 +227,7 @@ def _digest(content: bytes) -> str:
 
 
 def _query(params: Mapping[str, Parameter]) -> str:
-    values = {name: "1" if value is True else value for name, value in params.items() if value}
+    """Return the query without empty parameters; the first page of a list is its plain address."""
+    filled = ((name, value) for name, value in params.items() if value and (name, value) != ("page", 1))
+    values = {name: "1" if value is True else value for name, value in filled}
     return f"?{urlencode(values, doseq=True)}" if values else ""

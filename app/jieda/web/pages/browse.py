@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.content.catalog import version_of
-from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Tag
 from jieda.usecases.entries import used_tags
@@ -43,17 +42,14 @@ def tag_page(context: PageContext, facet: str, tag: Tag, number: int) -> str:
     home = context.urls.home(context.lang)
     listed = PageLink(context.t(f"facets.{facet}"), f"{home}#{SECTIONS[facet]}")
     crumbs = (PageLink(context.t("nav.home"), home), listed)
-
-    def address(lang: Language, page: int) -> str:
-        return context.urls.tag(lang, facet, tag.id, page=page if page > 1 else None)
-
+    address = partial(context.urls.tag, facet=facet, value=tag.id)
     pager = build_pager(context, number, len(entries), TAG_PAGE_SIZE, partial(address, context.lang))
     position = f" · {pager.text}" if pager else ""
     head = Head(
         name="tag",
         title=f"{name}{position}",
         description=description,
-        here=lambda lang: address(lang, number),
+        here=partial(address, page=number),
         data=(crumb_data(context, (*crumbs, tag_link(context, facet, tag.id))),),
     )
     return render_page(
@@ -101,13 +97,10 @@ def entries_page(context: PageContext, found: Found) -> str:
     filters, number = request.filters, request.offset // size + 1
     listed = context.library.shelved(filters, context.lang)
     shown = [entry_row(context, each) for each in listed[request.offset : request.offset + size]]
-
-    def address(lang: Language, page: int) -> str:
-        return context.urls.entries_filtered(lang, filters, page=page if page > 1 else None)
-
+    address = partial(context.urls.entries_filtered, filters=filters)
     entries_url = partial(context.urls.entries_filtered, context.lang)
     title, lead = context.t("entries.title"), context.t("entries.lead")
-    head = Head("entries", title, lead, lambda lang: address(lang, number), indexed=not filters)
+    head = Head("entries", title, lead, partial(address, page=number), indexed=not filters)
     return render_page(
         context,
         head,

@@ -106,16 +106,17 @@ def page_count(total: int, size: int) -> int:
 
 
 def build_pager(
-    context: PageContext, page: int, total: int, size: int, address: Callable[[int], str]
+    context: PageContext, page: int, total: int, size: int, address: Callable[..., str]
 ) -> Pager | None:
-    """Return the pager of page `page`, from 1, of a list with `size` entries a page; None if there is only one page."""
+    """Return the pager of page `page`, from 1, of a list with `size` entries a page; None if there is only one page.
+    `address` takes a `page`."""
     pages = page_count(total, size)
     if pages == 1:
         return None
     return Pager(
         text=context.t("pager.position", page=page, pages=pages),
-        previous=address(min(page - 1, pages)) if page > 1 else "",
-        next=address(page + 1) if page < pages else "",
+        previous=address(page=min(page - 1, pages)) if page > 1 else "",
+        next=address(page=page + 1) if page < pages else "",
     )
 
 

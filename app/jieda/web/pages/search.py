@@ -1,8 +1,8 @@
 """The search page: results with reasons, filters, and alternatives if little was found."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from dataclasses import dataclass
 from functools import partial
 from html import unescape
 
@@ -72,7 +72,7 @@ def search_page(context: PageContext, found: Found) -> str:
         name="search",
         title=title,
         description=context.t("search.description"),
-        here=lambda lang: _page_url(context, request, lang, _number(request)),
+        here=partial(_address(context, request), page=_number(request)),
         indexed=not request.text and not request.filters and not request.offset,
     )
     outcome = diagnosis.verdict if diagnosis else ""  # empty for an unfinished query and on later pages
@@ -106,14 +106,14 @@ def _results(
     doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
     hits = [hit for hit in answer.hits if hit.entry.id not in above]
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS and each.entry]
-    page_url = partial(_page_url, context, request, context.lang)
+    page_url = partial(_address(context, request), context.lang)
     words, frameworks = request.text.strip()[:LONGEST_QUERY], request.filters.framework
     framework = frameworks[0] if len(frameworks) == 1 else ""
     return {
         "bar": filter_bar(context, request, answer, doubts=doubts.values()),
         "cards": [_card(context, answer, hit, doubts[hit.entry.id]) for hit in hits],
         "titles": MOST_WEAK if answer.weak and not request.offset else 0,
-        "verbatim": _page_url(context, replace(request, verbatim=True), context.lang, 1),
+        "verbatim": page_url(verbatim=True),
         "absent_words": _absent_words(context, answer) if answer.total and not explained else "",
         "offers": [each for each in answer.suggestions if each.type is not SuggestionType.NEAR_MISS],
         "topics": tag_links(context, "topic") if not answer.total and not request.filters else (),
@@ -129,10 +129,10 @@ def _number(request: SearchRequest) -> int:
     return request.offset // PAGE_SIZE + 1
 
 
-def _page_url(context: PageContext, request: SearchRequest, lang: Language, number: int) -> str:
-    return context.urls.search_filtered(
-        lang, request.text, request.filters, page=number if number > 1 else None, verbatim=request.verbatim
-    )
+def _address(context: PageContext, request: SearchRequest) -> Callable[..., str]:
+    """Return a function from a language and, by name, a page to the address of the results there."""
+    address = partial(context.urls.search_filtered, text=request.text, filters=request.filters)
+    return partial(address, page=1, verbatim=request.verbatim)
 
 
 def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
