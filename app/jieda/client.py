@@ -4,7 +4,7 @@ import asyncio
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from email.message import Message
@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 
 from pydantic import BaseModel, ValidationError
 
-from jieda.entry import Language, Summary
+from jieda.entry import Language
 from jieda.errors import RemoteError, RemoteRefusal, UnknownEntry
 from jieda.feedback import TriedOutcome
 from jieda.presentation import schemas
@@ -74,21 +74,13 @@ class Local:
     ) -> schemas.SummaryList:
         """List a window of the entries that pass the filters and changed on or after `since`, latest change first."""
         snapshot = self.service.current()
-        checked_filters = snapshot.library.read_filters(filters)
+        shaper, checked_filters = self.shapers.of(snapshot, lang), snapshot.library.read_filters(filters)
 
-        def select() -> tuple[int, Sequence[Summary]]:
+        def select() -> schemas.SummaryList:
             listed = snapshot.library.listed(checked_filters, since)  # a lazy list over a database
-            return len(listed), window.of(listed)
+            return shaper.page(schemas.SummaryList, window, listed, shaper.summary)
 
-        total, entries = await self.service.offload(select)
-        shaper = self.shapers.of(snapshot, lang)
-        return schemas.SummaryList(
-            items=tuple(shaper.summary(entry) for entry in entries),
-            total=total,
-            limit=window.limit,
-            offset=window.offset,
-            generation=snapshot.generation,
-        )
+        return await self.service.offload(select)
 
     async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
         """List all tags of one of `taxonomy.FACETS`, in the order of the taxonomy."""

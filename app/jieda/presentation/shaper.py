@@ -1,8 +1,8 @@
 """Shapes results of the use cases into API responses."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from jieda.content.authoring.edition_text import signature_data, validity_data
 from jieda.diagnosis.answers import Diagnosis, Verdict
@@ -22,10 +22,13 @@ from jieda.search.answers import (
     SuggestionType,
 )
 from jieda.snapshot.snapshot import Snapshot
-from jieda.taxonomy import FACETS, Filters
+from jieda.taxonomy import FACETS, Filters, Window
 from jieda.usecases.entries import CountedTag, ReadEntry
 from jieda.usecases.search import Found
 from jieda.versions import doubtful_version
+
+T = TypeVar("T")
+P = TypeVar("P", bound=schemas.Page)
 
 OLD_VERDICTS: Mapping[Verdict, Literal["matched", "near", "unknown", "no_error"]] = {
     Verdict.KNOWN: "matched",
@@ -262,10 +265,17 @@ class Shaper:
             return schemas.ApiTag(**fields)
         return schemas.Framework(**fields, homepage=tag.homepage, repository=tag.repository)
 
-    def translation(self, summary: Summary) -> schemas.Translation:
+    def page(self, model: type[P], window: Window, found: Sequence[T], shape: Callable[[T], object]) -> P:
+        """Return the window of a list; `shape` turns a result into an item."""
+        fields = {"items": [shape(each) for each in window.of(found)], "total": len(found)}
+        fields |= {"limit": window.limit, "offset": window.offset, "generation": self.snapshot.generation}
+        return model.model_validate(fields)
+
+    def translation(self, entry_id: str) -> schemas.Translation:
+        editions = self.snapshot.library.summary(entry_id).editions
         states: dict[str, Any] = dict.fromkeys(Language, "missing")
-        states |= {lang: "stale" if each.stale else "present" for lang, each in summary.editions.items()}
-        return schemas.Translation(id=summary.id, **states, **self._addresses(summary.id))
+        states |= {lang: "stale" if each.stale else "present" for lang, each in editions.items()}
+        return schemas.Translation(id=entry_id, **states, **self._addresses(entry_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ results. Every handler takes the request, its path parameters and at most one pa
 
 import asyncio
 import hmac
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -209,23 +209,14 @@ def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:
     return RedirectResponse(site_of(request).urls.api_entry(to.id, markdown=markdown) + query, 308)
 
 
-def list_fields(
-    parameters: ListParameters, snapshot: Snapshot, found: Sequence[T], shape: Callable[[T], object]
-) -> dict[str, Any]:
-    """Return the fields of the requested window of a list; `shape` turns a result into an item."""
-    items = [shape(each) for each in parameters.window().of(found)]
-    window = {"limit": parameters.limit, "offset": parameters.offset}
-    return window | {"items": items, "total": len(found), "generation": snapshot.generation}
-
-
 def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:
     """Create a handler that lists the tags of a facet with names, descriptions and counts."""
 
     async def tags(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
         snapshot, lang = site_of(request).service.current(), api_language(request)
-        shape = partial(shaper(request, snapshot, lang).tag, facet)
-        fields = list_fields(parameters, snapshot, all_tags(snapshot.library, facet), shape)
-        return await json_answer(request, model.model_validate(fields), lang)
+        shape, found = shaper(request, snapshot, lang), all_tags(snapshot.library, facet)
+        page = shape.page(model, parameters.window(), found, partial(shape.tag, facet))
+        return await json_answer(request, page, lang)
 
     tags.__name__ = f"list_{facet}s"
     return tags
@@ -233,19 +224,18 @@ def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:
 
 async def list_problems(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List problems in the content files, as `jieda check` reports them, except those of drafts."""
-    snapshot = site_of(request).service.current()
-    page = list_fields(parameters, snapshot, snapshot.library.open_problems, asdict)
-    return await json_answer(request, schemas.ContentProblemList(**page), api_language(request))
+    snapshot, lang = site_of(request).service.current(), api_language(request)
+    model, found = schemas.ContentProblemList, snapshot.library.open_problems
+    page = shaper(request, snapshot, lang).page(model, parameters.window(), found, asdict)
+    return await json_answer(request, page, lang)
 
 
 async def list_translations(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List, for every entry, which editions are present, missing or older than their twin."""
     snapshot, lang = site_of(request).service.current(), api_language(request)
-    shape, library = shaper(request, snapshot, lang), snapshot.library
-    page = list_fields(
-        parameters, snapshot, library.ids, lambda each: shape.translation(library.summary(each))
-    )
-    return await json_answer(request, schemas.TranslationList(**page), lang)
+    shape = shaper(request, snapshot, lang)
+    page = shape.page(schemas.TranslationList, parameters.window(), snapshot.library.ids, shape.translation)
+    return await json_answer(request, page, lang)
 
 
 async def reload(request: Request, _parameters: Annotated[LanguageParameters, Query()]) -> Response:
