@@ -18,7 +18,7 @@ from jieda.cli.main import main
 from jieda.content.markdown.links import SECTIONS
 from jieda.content.read.forms import FIELDS
 from jieda.diagnosis.answers import Confidence, Verdict
-from jieda.settings import OPTIONS
+from jieda.settings import TABLE, as_text, env_of
 from jieda.signature import SIGNATURES
 from jieda.version import VERSION
 from jieda.web.pages.agents import SETUPS
@@ -190,13 +190,13 @@ def test_every_heading_that_a_page_links_to_exists(name: str) -> None:
 @pytest.mark.parametrize("name", ["docs/self-hosting.md", "docs/self-hosting.zh-CN.md"])
 def test_the_settings_table_is_the_settings(name: str) -> None:
     described = re.findall(r"^\| `(JIEDA_\w+)` \| ([^|]+) \|", read(name), re.MULTILINE)
-    assert [variable for variable, _ in described] == [option.env for option in OPTIONS]
+    assert [variable for variable, _ in described] == list(map(env_of, TABLE))
     shown = {
         variable: default.strip().split("（")[0].split(" (")[0].strip("`") for variable, default in described
     }
-    for option in OPTIONS:
-        if not option.default.startswith(str(ROOT)):
-            assert shown[option.env] in ({option.default} if option.default else {"empty", "空"})
+    for setting, field in TABLE.items():
+        if not (default := as_text(field.default)).startswith(str(ROOT)):
+            assert shown[env_of(setting)] in ({default} if default else {"empty", "空"})
 
 
 FORMAT = ("docs/content-format.md", "docs/content-format.zh-CN.md")
@@ -240,7 +240,7 @@ DECISIONS = ("docs/decisions.md", "docs/decisions.zh-CN.md")
 
 
 def test_every_setting_that_is_named_anywhere_exists() -> None:
-    known = {option.env for option in OPTIONS} | {"JIEDA_PUBLISH", "JIEDA_TEAM_CONTENT"}
+    known = set(map(env_of, TABLE)) | {"JIEDA_PUBLISH", "JIEDA_TEAM_CONTENT"}
     for name in (*BOTH, "Dockerfile", "compose.yaml", "Makefile"):
         assert set(re.findall(r"(?<!_)JIEDA_\w+", read(name))) <= known, name  # not click's _JIEDA_COMPLETE
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 from jieda.presentation import paths
-from jieda.settings import OPTIONS, Settings
+from jieda.settings import TABLE, Settings, env_of
 from jieda.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,7 +43,7 @@ def dockerfile(pattern: str) -> str:
 def test_every_variable_is_a_setting_and_every_value_makes_sense(tmp_path: Path) -> None:
     given = manifest()["ConfigMap"]["data"]
     named = set(given) | {each["name"] for each in container()["env"]}
-    assert named <= {option.env for option in OPTIONS}
+    assert named <= set(map(env_of, TABLE))
     assert all(isinstance(value, str) for value in given.values()), "Kubernetes takes no other"
     settings = Settings.load(given | {"JIEDA_DATA": str(tmp_path)})
     assert settings.workers > 1

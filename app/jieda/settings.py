@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass as plain_dataclass
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -245,9 +244,9 @@ class Settings:
         empty sequence count as unset. Raises SettingsError, which lists all problems at once.
         """
         values: dict[str, Any] = {}
-        for option in OPTIONS:
-            if text := read_variable(environ, option.env, ""):
-                values[option.name] = text
+        for name in TABLE:
+            if text := read_variable(environ, env_of(name), ""):
+                values[name] = text
         if options.get("content"):
             values.pop("shipped", None)
         for name, value in options.items():
@@ -264,31 +263,23 @@ class Settings:
 
     def to_environ(self) -> dict[str, str]:
         """Return an environment from which `load` restores these settings, for worker processes."""
-        return {option.env: _as_text(getattr(self, option.name)) for option in OPTIONS}
+        return {env_of(name): as_text(getattr(self, name)) for name in TABLE}
 
 
-@plain_dataclass(frozen=True, slots=True)
-class Option:
-    """A row of the table as an environment variable and a command-line option."""
+def env_of(name: str) -> str:
+    """Return the environment variable of a setting."""
+    return f"JIEDA_{name.upper()}"
 
-    name: str
-    default: str
-    help: str
-    is_switch: bool
 
-    @property
-    def env(self) -> str:
-        return f"JIEDA_{self.name.upper()}"
-
-    @property
-    def flag(self) -> str:
-        return "--" + self.name.replace("_", "-")
+def flag_of(name: str) -> str:
+    """Return the command-line option of a setting."""
+    return "--" + name.replace("_", "-")
 
 
 def misspelled_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Map the variables of `environ` that look like a misspelled setting to that setting. Other variables that begin
     with JIEDA_ may belong to somebody else: Kubernetes sets some for a service of that name."""
-    known = {option.env for option in OPTIONS}
+    known = set(map(env_of, TABLE))
     similar = {name: get_close_matches(name, known, 1, 0.85) for name in environ if name not in known}
     return {name: matches[0] for name, matches in similar.items() if matches}
 
@@ -316,13 +307,14 @@ def _problem(error: Mapping[str, Any]) -> str:
     if name not in TABLE:
         hint = "".join(f": is {similar} meant?" for similar in get_close_matches(name, TABLE, 1))
         return f"there is no setting {name}{hint}"
-    value = _as_text(error["input"])
+    value = as_text(error["input"])
     # A password may precede the @.
     shown = "" if "@" in value or reason.endswith(f": {value}") else f"; it is {value!r}"
-    return f"JIEDA_{name.upper()} (--{name.replace('_', '-')}): {reason}{shown}"
+    return f"{env_of(name)} ({flag_of(name)}): {reason}{shown}"
 
 
-def _as_text(value: object) -> str:
+def as_text(value: object) -> str:
+    """Return the text of a value, as an environment variable has it."""
     if isinstance(value, tuple):
         # `directories` splits at the path separator; all other lists accept spaces.
         separator = os.pathsep if value and isinstance(value[0], Path) else " "
@@ -331,7 +323,3 @@ def _as_text(value: object) -> str:
 
 
 TABLE: Mapping[str, FieldInfo] = Settings.__pydantic_fields__  # type: ignore[attr-defined] # pydantic puts it there
-OPTIONS = tuple(
-    Option(name, _as_text(field.default), field.description or "", field.annotation is bool)
-    for name, field in TABLE.items()
-)

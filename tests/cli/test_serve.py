@@ -16,7 +16,7 @@ from fastapi.routing import iter_route_contexts
 from jieda.cli.serve import check_port, command, share_with_group
 from jieda.errors import SettingsError
 from jieda.setting_forms import RESERVED
-from jieda.settings import OPTIONS, Settings
+from jieda.settings import TABLE, Settings, env_of, flag_of
 from jieda.web.app import create_app
 
 from tests.support.command import Done, jieda, process
@@ -39,9 +39,9 @@ def variables(settings: dict[str, str]) -> dict[str, str]:
 @pytest.mark.quick
 def test_every_setting_is_an_option_named_with_its_variable() -> None:
     shown = jieda("serve", "--help").stdout
-    for option in OPTIONS:
-        assert option.flag in shown
-        assert option.env in shown.replace("\n", "").replace(" " * 26, "")
+    for name in TABLE:
+        assert flag_of(name) in shown
+        assert env_of(name) in shown.replace("\n", "").replace(" " * 26, "")
 
 
 @pytest.mark.quick
@@ -123,7 +123,7 @@ def test_worker_processes_get_the_very_settings_of_their_parent(tmp_path: Path) 
 
 def test_a_variable_set_to_nothing_is_not_set(tmp_path: Path) -> None:
     content = str(write(tmp_path, ONE))
-    empty = {option.env: "" for option in OPTIONS} | {"JIEDA_CONTENT": content}
+    empty = dict.fromkeys(map(env_of, TABLE), "") | {"JIEDA_CONTENT": content}
     assert Settings.load(empty) == Settings.load({"JIEDA_CONTENT": content})
     nobody = Settings.load(empty | {"JIEDA_TRUSTED_PROXIES": "none"})
     assert Settings.load(nobody.to_environ()).trusted_proxies == ("none",)

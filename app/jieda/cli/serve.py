@@ -22,7 +22,7 @@ from jieda.disk import make_private, remove, temporary_folders
 from jieda.errors import SettingsError
 from jieda.feedback import GAPS, VOTES
 from jieda.metrics import DIRECTORY_VARIABLE
-from jieda.settings import OPTIONS, Option, Settings, misspelled_variables
+from jieda.settings import TABLE, Settings, as_text, env_of, flag_of, misspelled_variables
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.store.facts import FILE_NAME as FACTS
 
@@ -52,22 +52,21 @@ def share_with_group(data: Path) -> None:
         make_private(data / name)
 
 
-def parameter(option: Option) -> click.Option:
+def parameter(name: str) -> click.Option:
     """Return a setting as an option of the command."""
-    shown = f"{option.help} [{option.env}; {option.default or 'empty'}]"
-    if option.name == "content":
+    field, flags = TABLE[name], [flag_of(name)]
+    shown = f"{field.description} [{env_of(name)}; {as_text(field.default) or 'empty'}]"
+    if name == "content":
         return click.Option(
-            [option.flag],
+            flags,
             multiple=True,
             metavar="DIRECTORY",
             callback=note_unused_content,
             help=f"{shown} May be repeated.",
         )
-    if option.is_switch:
-        return click.Option(
-            [option.flag], is_flag=False, flag_value="1", default=None, metavar="[0|1]", help=shown
-        )
-    return click.Option([option.flag], default=None, metavar="TEXT", help=shown)
+    if field.annotation is bool:
+        return click.Option(flags, is_flag=False, flag_value="1", default=None, metavar="[0|1]", help=shown)
+    return click.Option(flags, default=None, metavar="TEXT", help=shown)
 
 
 def serve(**options: str | tuple[str, ...] | None) -> None:
@@ -137,6 +136,4 @@ def check_port(host: str, port: int) -> None:
         raise click.ClickException(message) from error
 
 
-command = click.Command(
-    "serve", callback=serve, params=[parameter(option) for option in OPTIONS], help=serve.__doc__
-)
+command = click.Command("serve", callback=serve, params=[*map(parameter, TABLE)], help=serve.__doc__)
