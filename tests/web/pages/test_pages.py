@@ -571,6 +571,8 @@ def test_a_list_of_hundreds_is_paged(tmp_path: Path, serve: Callable[..., httpx.
             next(link.get("href") for link in found.iter("a") if link.get("rel") == "prev")
             == "/en/search?q=entry"
         )
+        for address in ("/en/search?q=entry&page=2", "/en/entries?page=2", "/en/frameworks/roll?page=2"):
+            assert " · Page 2 of " in parse(client.get(address).text).findtext("head/title", ""), address
 
 
 def bytes_on_the_wire(client: httpx.Client, address: str, encoding: str) -> tuple[int, str]:

@@ -44,10 +44,9 @@ def tag_page(context: PageContext, facet: str, tag: Tag, number: int) -> str:
     crumbs = (PageLink(context.t("nav.home"), home), listed)
     address = partial(context.urls.tag, facet=facet, value=tag.id)
     pager = build_pager(context, number, len(entries), TAG_PAGE_SIZE, partial(address, context.lang))
-    position = f" · {pager.text}" if pager else ""
     head = Head(
         name="tag",
-        title=f"{name}{position}",
+        title=name,
         description=description,
         here=partial(address, page=number),
         data=(crumb_data(context, (*crumbs, tag_link(context, facet, tag.id))),),

@@ -75,19 +75,20 @@ def render_page(context: PageContext, head: Head, **view: object) -> str:
         name_of=context.name_of,
         prose=context.prose,
         urls=context.urls,
-        page=SimpleNamespace(**_frame(context, head)),
+        page=SimpleNamespace(**_frame(context, head, getattr(view.get("pager"), "later", ""))),
         view=SimpleNamespace(**view),
     )
 
 
-def _frame(context: PageContext, head: Head) -> dict[str, object]:
+def _frame(context: PageContext, head: Head, position: str) -> dict[str, object]:
     """Return what surrounds a page. Addresses are root-relative unless stated otherwise."""
+    named = (head.title, position, "" if head.names_site else context.t("site.name"))
     urls, settings, site = context.urls, context.site.settings, context.site_texts
     frameworks = tuple(context.library.taxonomy.framework) if context.snapshot else ()
     framework = context.name_of("framework", context.framework) if context.framework else ""
     return {
         "head": head,
-        "title": head.title if head.names_site else f"{head.title} · {context.t('site.name')}",
+        "title": " · ".join(filter(None, named)),
         "lang": context.lang,
         "theme": context.theme,
         "themes": tuple(Theme),

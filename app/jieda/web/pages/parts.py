@@ -58,6 +58,11 @@ class Pager:
     previous: str
     next: str
 
+    @property
+    def later(self) -> str:
+        """Return the position, for titles; empty on the first page."""
+        return self.text if self.previous else ""
+
 
 def tag_link(context: PageContext, facet: str, value: str) -> PageLink:
     """Return a link to the page of a tag."""
