@@ -63,9 +63,8 @@ class WantedIndex:
 class Engine(Protocol):
     """An external search engine, which every process searches and the builder loads."""
 
-    @property
-    def name(self) -> str:
-        """Name of the engine. It is part of a generation's digest: each engine needs a generation of its own."""
+    name: str
+    """It is part of a generation's digest: each engine needs a generation of its own."""
 
     @property
     def failure(self) -> str:

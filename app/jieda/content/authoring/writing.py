@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from errno import EEXIST, ENOTDIR
@@ -230,26 +230,13 @@ NO_END = "\\ No newline at end of file\n"
 _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """A file before and after a change. `before` is None if it is new; `where` is its path with slashes."""
-
-    where: str
-    before: str | None
-    after: str
-
-
-def patch_of(changes: Iterable[FileChange]) -> str:
-    """Return the changes as a patch; empty if nothing changes."""
-    return "".join(line for change in changes if change.before != change.after for line in _diff_file(change))
-
-
-def _diff_file(change: FileChange) -> Iterator[str]:
-    yield f"diff --git a/{change.where} b/{change.where}\n"
-    if change.before is None:
-        yield "new file mode 100644\n"
-    old = "/dev/null" if change.before is None else f"a/{change.where}"
+def patch_of(where: str, before: str | None, after: str) -> str:
+    """Return the change of a file as a patch; empty if nothing changes. `before` is None if the file is new; `where`
+    is its path with slashes."""
+    if before == after:
+        return ""
+    head = f"diff --git a/{where} b/{where}\n" + ("new file mode 100644\n" if before is None else "")
     # Split at line feeds only: Python's splitlines recognizes more line ends than git.
-    before, after = _LINES.findall(change.before or ""), _LINES.findall(change.after)
-    for line in difflib.unified_diff(before, after, old, f"b/{change.where}"):
-        yield line if line.endswith("\n") else f"{line}\n{NO_END}"
+    old, new = _LINES.findall(before or ""), _LINES.findall(after)
+    lines = difflib.unified_diff(old, new, "/dev/null" if before is None else f"a/{where}", f"b/{where}")
+    return head + "".join(line if line.endswith("\n") else f"{line}\n{NO_END}" for line in lines)

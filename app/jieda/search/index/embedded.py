@@ -36,7 +36,7 @@ from jieda.search.index.protocol import (
 )
 from jieda.search.index.segment import Segment, read_manifest
 from jieda.search.index.vectors import VectorIndex
-from jieda.search.meaning.word_vectors import WordVectors, open_words
+from jieda.search.meaning.word_vectors import open_words
 from jieda.search.weights import K1, WEIGHTING
 from jieda.taxonomy import Filters
 
@@ -228,12 +228,6 @@ def _leading(numbers: Numbers, tiers: Array, score: Array, limit: int) -> Number
     return numbers[kept]
 
 
-def _words(directory: Path, name: str, reuse: "EmbeddedIndex | None") -> WordVectors | None:
-    """Return the vectors of the words of an index, which `reuse` may have open. Raises IndexUnreadable."""
-    known = reuse.lexicon.vectors if reuse else None
-    return known if known and known.name == name else open_words(directory, name)
-
-
 POOL_ROOM, ROOM_OF_ENTRY = 64 << 20, 1 << 10
 """Bytes of the cache of decoded postings, and further bytes for each entry: a word takes 16 in each entry it has."""
 
@@ -258,7 +252,10 @@ class EmbeddedIndex:
         self.collection: Collection = Collection(segments, manifest)
         self.facets = FacetColumns(self.collection)
         self.vectors = VectorIndex(self.collection, calibrated=calibrated)
-        self.lexicon = EmbeddedLexicon(self.collection, _words(directory, manifest.words, reuse))
+        words = reuse.lexicon.vectors if reuse else None
+        if not words or words.name != manifest.words:
+            words = open_words(directory, manifest.words)
+        self.lexicon: EmbeddedLexicon = EmbeddedLexicon(self.collection, words)
         self.diagnosis_terms = DiagnosisTerms(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
         room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)

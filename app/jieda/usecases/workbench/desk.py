@@ -11,7 +11,6 @@ from jieda.content.authoring.edition_text import filled_skeletons, skeletons
 from jieda.content.authoring.source_text import values_of, with_item, with_list, with_stamp, with_value
 from jieda.content.authoring.writing import (
     Author,
-    FileChange,
     check_repository,
     commit,
     digest_of,
@@ -275,8 +274,8 @@ def patch(desk: Desk, draft: Draft) -> str:
     files = draft.files()
     with lock_directory(desk.directory_of(draft.id)) as place:
         before = {where: place.read(where) for where in files}
-    return patch_of(
-        FileChange(where, None if had is None else had.decode("utf-8", "surrogateescape"), files[where])
+    return "".join(
+        patch_of(where, None if had is None else had.decode("utf-8", "surrogateescape"), files[where])
         for where, had in before.items()
     )
 
