@@ -333,6 +333,9 @@ def spelled(small: MakeSnapshot) -> Snapshot:
         ("versiom", "version"),
         ("versoin of the ouptut", "version of the output"),
         (" ".join(["garbeld"] * 6), " ".join(["garbled"] * 6)),
+        ("max_tokns", "max_tokens"),
+        ("which --max-tokesn", "which --max-tokens"),
+        ("maximal_tokns=4, garbeld", "maximal_tokns=4, garbled"),
     ],
 )
 def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, corrected: str) -> None:
@@ -345,7 +348,7 @@ def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, correcte
 @pytest.mark.parametrize(
     "typed",
     [
-        *("max_tokns", "max-tokns", "--max-tokns", "node2gp", "fp9", "0.6.4", "rank-zreo", "outptu.garbled"),
+        *("min_tokens", "max_tokenizers", "node2gp", "fp9", "0.6.4", "rank-zreo", "outptu.garbled"),
         *("output2", "outp-ut", "fp8==0.6.4"),
         *("sogn", "GARBLED", "garbles", "显存", "wholly unknown words"),
         "barbled",  # nobody slips in the first letter
@@ -356,9 +359,7 @@ def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, correcte
         "VerziON",  # capitals inside make a name, which is no slip for a word
     ],
 )
-def test_code_numbers_short_words_and_words_that_occur_are_never_corrected(
-    spelled: Snapshot, typed: str
-) -> None:
+def test_numbers_short_words_and_words_that_occur_are_never_corrected(spelled: Snapshot, typed: str) -> None:
     answer = ask(spelled, typed)
     assert answer.correction == ""
     assert not [reason for hit in answer.hits for reason in reasons(hit) if reason[0] == "typo"]

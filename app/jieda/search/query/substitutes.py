@@ -1,10 +1,11 @@
 """Finds substitutes for the words of a query: synonyms, corrections, identifiers, completions.
 
-Only plain words are corrected. Words with a digit, `_`, `.` or `-` are meant as typed, and so is every word of a
-general dictionary: if no entry has `fight`, it still does not mean `right`. A name with inner capitals may be a
-misspelling of another name, never of a word of the dictionary (`InternVL` is not `interval`).
+Words with a digit are meant as typed, and so is every word of a general dictionary: if no entry has `fight`, it still
+does not mean `right`. A name with inner capitals may be a misspelling of another name, never of a word of the
+dictionary (`InternVL` is not `interval`); a name of several words, one of which is misspelled, only of such a name.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.analysis.token import Analysis, Run, RunKind, Token, TokenKind, canonical, text_of
+from jieda.analysis.token import Analysis, Run, RunKind, TokenKind, canonical, text_of
 from jieda.analysis.words import homophones, is_function_word
 from jieda.han import is_han
 from jieda.search.index.protocol import Lexicon
@@ -32,6 +33,9 @@ LONG = 7
 
 COUNTING = frozenset("〇一二三四五六七八九十百千万两几半每第")
 """Characters of counting: a character beside one is a unit, not a misspelling."""
+
+SEVERAL_WORDS = re.compile(r"[a-z]+(?:_[a-z]+)+")
+"""A canonical name of several words and no number."""
 
 MOST_CORRECTIONS = 4
 """Most words for which a correction is sought: each costs a pass over the whole vocabulary."""
@@ -63,7 +67,9 @@ class Speller:
         does. `known`: spans that are right as they are."""
         found: dict[tuple[RunKind, str], str] = {}
         for kind, typed, start, end in self._suspects(analysis):
-            if any(first < end and start < last for first, last in known):
+            # A glossary word may be a part of a misspelled name.
+            least = end - start if "_" in typed else 1
+            if any(min(last, end) - max(first, start) >= least for first, last in known):
                 continue
             if (kind, typed) not in found and len(found) < MOST_CORRECTIONS:
                 found[kind, typed] = self._correct(kind, typed)
@@ -81,34 +87,41 @@ class Speller:
             if run.kind is RunKind.HAN:
                 yield from self._han_suspects(run)
                 continue
-            exact, whole = run.tokens[0], next(iter(run.of_kind(TokenKind.TERM)), None)
-            if self._misspelled(exact, whole):
+            exact, names = run.tokens[0], run.of_kind(TokenKind.TERM)
+            if self._misspelled(exact.text, names[0].text if names else ""):
                 yield run.kind, exact.text, exact.start, exact.end
+            for name in filter(lambda one: SEVERAL_WORDS.fullmatch(one.text), names):
+                atoms = [one for one in run.atoms if name.start <= one.start and one.end <= name.end]
+                if any(self._misspelled(one.text, one.stem) for one in atoms):
+                    yield run.kind, name.text, atoms[0].start, atoms[-1].end
 
     def completions(self, typed: str) -> Sequence[str]:
         """Return indexed words and identifiers that start with `typed`, shortest first."""
         found = map(text_of, self._vocabulary(TokenKind.EXACT.term(typed)))
         return sorted(found, key=len)[:MOST_COMPLETIONS]
 
+    # Candidates for corrections. Few readers mistype, so these are not computed at start.
+
     @cached_property
     def _words(self) -> list[str]:
-        """Candidates for corrections. Few readers mistype, so this is not computed at start."""
         exact = map(text_of, self._vocabulary(TokenKind.EXACT.term("")))
         return [word for word in exact if word.isalpha() and len(word) >= SHORTEST]
 
-    def _misspelled(self, token: Token, whole: Token | None) -> bool:
-        if len(token.text) < SHORTEST or not token.text.isalpha():
+    @cached_property
+    def _names(self) -> list[str]:
+        return [*filter(SEVERAL_WORDS.fullmatch, map(text_of, self._vocabulary(TokenKind.TERM.term(""))))]
+
+    def _misspelled(self, text: str, stem: str) -> bool:
+        if len(text) < SHORTEST or not text.isalpha() or self._is_word(text):
             return False
-        if self._is_word(token.text):
-            return False
-        forms = [token.term, TokenKind.TERM.term(token.text)]
-        if whole is not None:
-            forms += [whole.term, TokenKind.PART.term(whole.text)]
-        return not any(self._doc_frequency(form) for form in forms)
+        forms = [TokenKind.EXACT.term(text), TokenKind.TERM.term(text)]
+        forms += [kind.term(stem) for kind in (TokenKind.TERM, TokenKind.PART)]
+        return not any(map(self._doc_frequency, forms))
 
     def _nearest(self, typed: str, *, is_name: bool) -> str:
         allowed = max(edits for length, edits in MAX_EDITS if len(typed) >= length)
-        near = process.extract(typed, self._words, scorer=OSA.distance, score_cutoff=allowed, limit=None)
+        words = self._names if "_" in typed else self._words
+        near = process.extract(typed, words, scorer=OSA.distance, score_cutoff=allowed, limit=None)
         # Among equals, the more common word wins. A word with a prefix or suffix (`uninitialized`, `longcat`) is
         # another word, not a misspelling.
         ranked = sorted(
@@ -151,7 +164,9 @@ class Speller:
         if not corrections:
             return ""
         for correction in sorted(corrections, key=lambda one: -one.start):
-            text = text[: correction.start] + correction.word + text[correction.end :]
+            start, end, word = correction.start, correction.end, correction.word
+            word = word.replace("_", "-") if "-" in text[start:end] else word
+            text = text[:start] + word + text[end:]
         return text
 
 
@@ -257,8 +272,12 @@ class Substitutes:
         """Yield the indexed word for each mistyped one."""
         for correction in corrections:
             if covered := _overlapped(words, correction.start, correction.end):
-                term = WeightedTerm(index_terms(self._analyzer.analyze(correction.word)), correction.word)
+                term = WeightedTerm(self._whole(correction.word), correction.word)
                 yield Substitute(covered[0], covered[-1], term, *TYPO, MatchKind.TYPO)
+
+    def _whole(self, word: str) -> tuple[str, ...]:
+        """Return the index terms of a word, or of a name without its parts."""
+        return (TokenKind.TERM.term(word),) if "_" in word else index_terms(self._analyzer.analyze(word))
 
     def completed(
         self, words: Sequence[QueryWord], analysis: Analysis, *, unfinished: bool

@@ -345,8 +345,9 @@ def clauses_of(
         inside = [one for one in substitutes if first <= one.first and one.last < end]
         clause = _clause(first, words[first:end], inside)
         before = words[first - 1] if first else None
-        is_unit = before is not None and _is_unit(words[first:end], before)
-        yield replace(clause, kind=ClauseKind.NUMBER if is_unit else _kind(words[first:end], is_word))
+        kind = _kind(words[first:end], is_word)
+        is_unit = kind is not ClauseKind.FUNCTION and before and _is_unit(words[first:end], before)
+        yield replace(clause, kind=ClauseKind.NUMBER if is_unit else kind)
 
 
 def _is_unit(words: Sequence[QueryWord], before: QueryWord) -> bool:
