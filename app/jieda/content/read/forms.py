@@ -283,7 +283,8 @@ def signature(node: Node, report: Report) -> Signature:
 def _require_specific(node: Node, parsed: Signature) -> Signature:
     if not any(compile_signature_line(line).specific for line in parsed.all):
         raise YamlError(
-            node.line, f"contains nothing specific: {' + '.join(parsed.all)}; quote more of the line"
+            node.line,
+            f"contains nothing specific: {' + '.join(parsed.all)}; quote more of the log, in `all` if on several lines",
         )
     return parsed
 
