@@ -43,6 +43,9 @@ from jieda.search.rank.scoring import (
 )
 from jieda.taxonomy import FACETS, Filters
 
+RIVALS = 10
+"""Best answers among which the one that comes next is sought, to judge how well the first one fits."""
+
 
 def informative_clauses(clauses: Sequence[Clause]) -> Sequence[Clause]:
     """Return the clauses without function words and, in a query with code, without numbers, which are the part of an
@@ -55,7 +58,7 @@ def informative_clauses(clauses: Sequence[Clause]) -> Sequence[Clause]:
 def evidence(
     query: Query, candidates: Candidates, scorer: QueryScorer, first: Sequence[ScoredDocument]
 ) -> float:
-    """Rate how well the best of `first`, the best one or two, answers: about 0.3 if it is unrelated, 1 if it is right.
+    """Rate how well the best of `first`, the best few, answers: about 0.3 if it is unrelated, 1 if it is right.
 
         evidence = coverage + BY_SCORE · words − BY_UNKNOWN · unknown + BY_FOREIGN · foreign
                  + prose · (BY_SIMILARITY · similarity + BY_LEAD · lead − UNLIKE)
@@ -63,8 +66,8 @@ def evidence(
     `coverage` is the share of the informative clauses' weight that the best document accounts for, `words` its score
     by words alone. `unknown` is the share of names that no entry has, that is code or words that no dictionary has:
     the question is about something else. `foreign` is the share of words that no entry has because entries lack the
-    query's language. `lead` is the distance to the second document as a share of the best score. The second line
-    counts where similarity does: there an answer has to be similar.
+    query's language. `lead`: see `_lead`. The second line counts where similarity does: there an answer has to be
+    similar.
     """
     best = first[0]
     # Words of similar meaning say too little of whether an answer fits.
@@ -73,23 +76,43 @@ def evidence(
     total = sum(map(scorer.importance, clauses)) or 1.0
     unsaid = candidates.without_edition.get(Language.ZH if query.spelling.has_han else Language.EN)
     lacking = float(unsaid.mean()) if unsaid is not None and len(unsaid) else 0.0
-    coverage = unknown = foreign = 0.0
+    unknown = foreign = 0.0
     for clause in clauses:
         share = scorer.importance(clause) / total
-        coverage += share * max(_held(way, scorer, best.number) for way in clause.alternatives)
         missing = share * (1 - max(_known(way, scorer) for way in clause.meant))
         # Code is the same in every language.
         translatable = 0.0 if clause.kind is ClauseKind.CODE else lacking
         foreign += missing * translatable
         if clause.kind in {ClauseKind.CODE, ClauseKind.NAME}:
             unknown += missing * (1 - translatable)
+    coverage, *next_best = (_coverage(clauses, scorer, one.number) for one in first[:2])
     by_words = coverage + weights.BY_SCORE * (best.score - best.semantic)
     by_words += weights.BY_FOREIGN * foreign - weights.BY_UNKNOWN * unknown
-    lead = 1 - first[1].score / best.score if len(first) > 1 and best.score > 0 else 1.0
     # The semantic score has the factor `prose` already (`scoring.semantic_scores`).
     by_similarity = weights.BY_SIMILARITY * best.semantic / weights.TEXT_SIMILARITY_WEIGHT
+    # Of two that say the same, that of another framework is no rival.
+    alike = coverage >= weights.OWN_BEFORE_ANY * max(next_best, default=0.0)
+    lead = _lead(candidates, first if alike else first[:2])
     by_similarity += semantic_weight(query, candidates) * (weights.BY_LEAD * lead - weights.UNLIKE)
     return by_words + by_similarity
+
+
+def _coverage(clauses: Sequence[Clause], scorer: QueryScorer, number: int) -> float:
+    """Return the share of the clauses' weight that a document accounts for."""
+    total = sum(map(scorer.importance, clauses)) or 1.0
+    held = [max(_held(way, scorer, number) for way in one.alternatives) for one in clauses]
+    return sum(share * scorer.importance(one) for share, one in zip(held, clauses, strict=True)) / total
+
+
+def _lead(candidates: Candidates, first: Sequence[ScoredDocument]) -> float:
+    """Return the distance from the best document to the next one, as a share of the best score: to the next one of the
+    requested frameworks, if the best one is of these."""
+    best, *others = first
+    if not others or best.score <= 0:
+        return 1.0
+    requested = np.union1d(*candidates.key_matches[FRAMEWORK_KEYS:])
+    rivals = (one for one in others if one.number in requested or best.number not in requested)
+    return 1 - next(rivals, others[-1]).score / best.score
 
 
 def _known(way: Alternative, scorer: QueryScorer) -> float:
@@ -186,7 +209,7 @@ class Ranking:
 
     def is_weak(self) -> bool:
         """Whether there is a best answer and it fits badly."""
-        first, candidates = [*map(_with_tier, self._found.answers[:2])], self._found.candidates
+        first, candidates = [*map(_with_tier, self._found.answers[:RIVALS])], self._found.candidates
         if not first or first[0].tier or candidates.recency is not None:
             return False
         return evidence(self._query, candidates, QueryScorer(candidates), first) < weights.WEAK
@@ -266,8 +289,8 @@ def rank(
         separators=query.spelling.separators if query.exact_first else (),
         required=query.required,
         filters=query.filters,
-        # The second answer helps to judge how well the first one fits.
-        window=max(window, 2),
+        # Further answers help to judge how well the first one fits.
+        window=max(window, RIVALS),
         near=weights.NEAR_MISSES,
         query_vector=query_vector,
         admitted=admitted,
