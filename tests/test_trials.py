@@ -4,9 +4,9 @@ import contextlib
 import io
 import logging
 import re
-import runpy
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -36,7 +36,7 @@ def here(module: str, *arguments: str) -> str:
     with patch.object(sys, "argv", [module, *arguments]), contextlib.redirect_stdout(printed):
         try:
             with pytest.raises(SystemExit) as ended:
-                runpy.run_module(f"trials.{module}", run_name="__main__")
+                sys.exit(import_module(f"trials.{module}").main())
         finally:
             logging.disable(logging.NOTSET)
     assert not ended.value.code, printed.getvalue()
@@ -72,7 +72,7 @@ def test_a_short_soak_has_no_failure_and_no_step_back() -> None:
 @pytest.mark.server
 def test_attacks_fail_nobody_else() -> None:
     few = ("--seconds", "0.3", "--turns", "1", "--entries", "8", "--only", "half-sent bodies, 11 addresses")
-    said = figures("attacks", *few, "--port", str(free_port()))
+    said = here("attacks", *few, "--port", str(free_port()))
     assert said.count("failed 0") == 1
     assert said.endswith("faults 0\n")
 
