@@ -281,7 +281,8 @@ def test_whatever_makes_facts_is_in_the_version_of_the_code() -> None:
     packages = {name for name in used if name.count(".") > 1 and name.startswith("jieda.")}
     assert [name for name in packages if not name.startswith(rooms)] == []
     parties = {name.partition(".")[0] for name in used} - sys.stdlib_module_names - {"jieda"} - MAKES_NO_FACT
-    named = {packages_distributions()[party][0].lower() for party in parties}
+    distributions = packages_distributions()
+    named = {distributions[party][0].lower() for party in parties}
     assert named == set(facts._LIBRARIES)
 
 

@@ -166,10 +166,9 @@ def test_a_server_gives_the_same_answer_and_exit_code_and_color_to_a_terminal_un
         assert there.returncode == here.returncode
         assert there.stdout.splitlines()[0] == here.stdout.splitlines()[0]
     assert ESCAPE.search(on_a_terminal(data, "diagnose", "--url", server.base, log=KNOWN))
-    for command in (("diagnose", "--url", server.base), ("search", "--url", server.base, "node2pg")):
-        for said in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-            plain = on_a_terminal(data, *command, log=KNOWN, **said)
-            assert ("roll/node2pg-keyerror" in plain, ESCAPE.search(plain)) == (True, None)
+    for command, said in (("diagnose",), {"NO_COLOR": "1"}), (("search", "node2pg"), {"TERM": "dumb"}):
+        plain = on_a_terminal(data, *command, "--url", server.base, log=KNOWN, **said)
+        assert ("roll/node2pg-keyerror" in plain, ESCAPE.search(plain)) == (True, None)
 
 
 def test_a_server_that_is_not_there_is_said_so(few: dict[str, str]) -> None:
