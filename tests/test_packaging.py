@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from jieda.settings import OPTIONS
+from jieda.settings import TABLE, env_of
 from jieda.version import VERSION
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -224,7 +224,7 @@ def test_compose_passes_every_setting_with_the_defaults_of_the_image() -> None:
     image = dict(re.findall(r"(JIEDA_\w+)=(\S+)", (ROOT / "Dockerfile").read_text(encoding="utf-8")))
     decided = {"JIEDA_HOST", "JIEDA_PORT", "JIEDA_DATA"}
     passed = {name: value for name, value in service["environment"].items() if name.startswith("JIEDA_")}
-    assert set(passed) == {option.env for option in OPTIONS} - decided
+    assert set(passed) == set(map(env_of, TABLE)) - decided
     # What is passed as nothing is not set, but takes the place of what the image says.
     wanted = {name: image.get(name, "") for name in passed} | {"JIEDA_RELOAD_CONTENT": "1"}
     assert passed == {name: f"${{{name}:-{value}}}" for name, value in wanted.items()}
@@ -232,7 +232,7 @@ def test_compose_passes_every_setting_with_the_defaults_of_the_image() -> None:
 
 def test_the_systemd_unit_is_one_and_starts_the_installed_command(tmp_path: Path) -> None:
     unit = (ROOT / "deploy" / "jieda.service").read_text(encoding="utf-8")
-    known = {option.env for option in OPTIONS}
+    known = set(map(env_of, TABLE))
     assert set(re.findall(r"^Environment=(\w+)=", unit, re.MULTILINE)) <= known
     (command,) = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
     assert command == "/opt/jieda/bin/jieda serve"
