@@ -334,6 +334,7 @@ def spelled(small: MakeSnapshot) -> Snapshot:
         ("versoin of the ouptut", "version of the output"),
         (" ".join(["garbeld"] * 6), " ".join(["garbled"] * 6)),
         ("max_tokns", "max_tokens"),
+        ("MAX_TOKNS=8", "MAX_TOKENS=8"),
         ("which --max-tokesn", "which --max-tokens"),
         ("maximal_tokns=4, garbeld", "maximal_tokns=4, garbled"),
     ],

@@ -166,6 +166,7 @@ class Speller:
         for correction in sorted(corrections, key=lambda one: -one.start):
             start, end, word = correction.start, correction.end, correction.word
             word = word.replace("_", "-") if "-" in text[start:end] else word
+            word = word.upper() if text[start:end].isupper() else word
             text = text[:start] + word + text[end:]
         return text
 
