@@ -84,7 +84,7 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
 def start(folder: Path, content: str | Path, **settings: str) -> Server:
     """Start a server whose index, output and working directory are `folder`.
 
-    `settings` are named as in `jieda.settings.OPTIONS`. Raises AssertionError with the output where the server does not
+    `settings` are named as in `jieda.settings.TABLE`. Raises AssertionError with the output where the server does not
     get ready.
     """
     port = free_port()
