@@ -63,10 +63,13 @@ class Talk:
         pass
 
 
+def no_server() -> Context:
+    return Context(Remote(Urls(base_url="http://127.0.0.1:9")), Translations.load().translator)
+
+
 def of_sdk(version: str) -> dict[str, Any]:
     """What the SDK answers, with the name of the site left open."""
-    talk = Talk(beginning(version))
-    context = Context(Remote(Urls(base_url="http://127.0.0.1:9")), Translations.load().translator)
+    talk, context = Talk(beginning(version)), no_server()
     asyncio.run(serve_stdio(context, talk))  # type: ignore[arg-type] # lines in and out
     hello, listed = (answer["result"] for answer in talk.answers)
     return {INITIALIZE: hello | {"instructions": tools.INSTRUCTIONS}, LIST_TOOLS: listed}
@@ -91,6 +94,17 @@ def test_an_id_that_no_encoding_holds_is_answered() -> None:
     opening.answer(lambda: False, lambda: None)
     answers.seek(0)
     assert json.loads(answers.read())["id"] == "\ud800"
+
+
+def test_a_log_that_was_cut_within_an_emoji_is_answered() -> None:
+    call = message("tools/call", 1, name="diagnose", arguments={"text": "\ud83d"})
+    answers = io.StringIO()
+    asyncio.run(
+        serve_stdio(
+            no_server(), Opening(io.StringIO("".join(beginning("2025-06-18")[:2]) + call), answers, dict)
+        )
+    )
+    assert json.loads(answers.getvalue().splitlines()[-1])["id"] == 1
 
 
 def test_the_end_waits_for_no_request_that_was_taken_back() -> None:

@@ -127,8 +127,8 @@ MESSAGE = '{{"jsonrpc": "2.0", "params": {{"text": "{}"}}}}'
 AWAY = {
     "a search for ligatures": ("GET", f"/api/v1/search?q={LIGATURE * 2}", "", "Searcher.search", True),
     "a search for more of them": ("GET", f"/api/v1/search?q={LIGATURE * 6}", "", "Searcher.search", False),
-    "a message of an agent": ("POST", "/mcp", MESSAGE.format("x"), "check_message", True),
-    "a large message of an agent": ("POST", "/mcp", MESSAGE.format("x" * 70_000), "check_message", False),
+    "a message of an agent": ("POST", "/mcp", MESSAGE.format("x"), "checked_message", True),
+    "a large message of an agent": ("POST", "/mcp", MESSAGE.format("x" * 70_000), "checked_message", False),
 }
 """Method, address, body, the function of ours that does the work, and whether on the loop: so it is where there is
 little to do, which shows that this would be seen."""

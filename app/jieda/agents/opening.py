@@ -80,6 +80,7 @@ class Opening:
         then drops its work."""
         line = self._replayed.popleft() if self._replayed else self._read.readline()
         message = _parse(line)
+        line = f"{encoded(message).decode()}\n" if message else line
         request_id = _id_of(message)
         with self._pending_changed:
             if not line:
@@ -105,6 +106,12 @@ class Opening:
 
     def flush(self) -> None:
         self._write.flush()
+
+
+def encoded(message: Message) -> bytes:
+    """Return the JSON of a message with lone surrogates replaced. They are what remains of an emoji where a log was
+    cut, and the SDK rejects them."""
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _parse(line: str) -> Message:

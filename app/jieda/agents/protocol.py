@@ -3,6 +3,7 @@
 The SDK is an optional extra: other modules import this one only where it is installed.
 """
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, cast
@@ -275,7 +276,7 @@ async def serve_request(context: Context, body: bytes, scope: Scope, receive: Re
         return next(replayed, None) or await receive()
 
     manager = StreamableHTTPSessionManager(
-        server_of(context), json_response=True, stateless=True, max_request_body_size=len(body)
+        server_of(context), json_response=True, stateless=True, max_request_body_size=sys.maxsize
     )
     async with manager.run():
         await manager.handle_request(scope, received, send)

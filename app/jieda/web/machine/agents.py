@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from jieda.agents.answering import Context
+from jieda.agents.opening import encoded
 from jieda.site_texts import SiteTexts
 from jieda.web.api.body import read_json_bytes
 from jieda.web.http.body import check_structure, is_json
@@ -63,16 +64,16 @@ async def mcp(request: Request) -> Response:
         raise HttpProblem(415, "problem.not_json_rpc", headers={"Accept-Post": "application/json"})
     body = await read_json_bytes(request, site.service.settings.max_log_bytes)
     if len(body) > LARGE:
-        await site.service.offload(partial(check_message, body))
+        body = await site.service.offload(partial(checked_message, body))
     else:
-        check_message(body)
+        body = checked_message(body)
     texts = knowledge.snapshot.library.site if knowledge.ready else SiteTexts()
     return AgentsAnswer(Context(client_of(request), site.translations.translator, lambda: texts), body)
 
 
-def check_message(body: bytes) -> None:
-    """Raise HttpProblem for a message with too many strings, and for anything but a JSON-RPC request or notification,
-    which the SDK would quote back to its sender."""
+def checked_message(body: bytes) -> bytes:
+    """Return a message as the SDK can read it. Raises HttpProblem for one with too many strings, and for anything but a
+    JSON-RPC request or notification, which the SDK would quote back to its sender."""
     check_structure(body, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
     try:
         message = json.loads(body)
@@ -87,6 +88,7 @@ def check_message(body: bytes) -> None:
     )
     if not is_message:
         raise HttpProblem(400, "problem.not_json_rpc")
+    return encoded(message)
 
 
 async def no_stream(_request: Request) -> Response:
