@@ -284,10 +284,10 @@ def test_an_address_that_is_a_link_as_it_stands_stays_one(desk: Desk) -> None:
 
 @pytest.mark.quick
 def test_a_second_import_changes_nothing(desk: Desk) -> None:
-    desk.both()
+    assert "jieda check" in desk.both().stderr
     before = desk.files()
     assert {entry["status"] for entry in desk.data()["entries"]} == {"unchanged"}
-    desk.both()
+    assert "jieda check" not in desk.both().stderr, "drafts to look at, though none were written"
     assert desk.files() == before
 
 

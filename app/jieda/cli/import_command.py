@@ -139,7 +139,8 @@ def import_pages(
 
 
 def _print_written(files: int, t: Translate, *, dry_run: bool) -> None:
-    click.echo(t("dry") if dry_run else t("written", files=files), err=True)
+    if dry_run or files:
+        click.echo(t("dry") if dry_run else t("written", files=files), err=True)
 
 
 def _page_lines(found: ImportPlan, lang: Language, t: Translate) -> Iterator[str]:
