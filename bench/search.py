@@ -92,7 +92,6 @@ def library_of(shipped: Library, count: int) -> Library:
         images={},
         sampled=frozenset(),
         read_samples=lambda _: (),
-        digest=shipped.digest,
     )
 
 
