@@ -38,9 +38,13 @@ ROUTES: tuple[Route, ...] = (
     Route(paths.PREFERENCES, context.take_preferences, "POST"),
 )
 
-MAINTAINER_ROUTES: tuple[Route, ...] = (
-    Route(paths.WORKBENCH, require_token(workbench.open_entry)),
-    Route(paths.WORKBENCH, require_token(workbench.act), "POST"),
-    Route(paths.MAINTAIN, require_token(maintain.show_maintenance)),
+MAINTAINER_ROUTES: tuple[Route, ...] = tuple(
+    Route(path, require_token(handler), method)
+    for path, handler, method in (
+        (paths.WORKBENCH, workbench.open_entry, "GET"),
+        (paths.WORKBENCH, workbench.act, "POST"),
+        (paths.MAINTAIN, maintain.show_maintenance, "GET"),
+    )
 )
-"""Routes of an application with these pages; without them, their addresses are unknown."""
+"""Routes of an application with these pages, each behind the maintainers' token; without them, their addresses are
+unknown."""
