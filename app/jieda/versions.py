@@ -12,7 +12,7 @@ from jieda.errors import BadVersion
 
 MAX_CHARS = 100
 """Maximum length of a version or range in an entry."""
-_NUMBER = r"v?(\d{1,6}(?:\.\d{1,6}){1,4}(?:(?:\.?(?:a|b|rc|post|dev))\d{1,6}){0,2})"
+_NUMBER = r"v?([0-9]{1,6}(?:\.[0-9]{1,6}){1,4}(?:\.?(?:a|b|rc)[0-9]{1,6})?(?:\.?post[0-9]{1,6})?(?:\.?dev[0-9]{1,6})?)"
 _BETWEEN = r"(?: ?@ ?[^\s@]{1,300}@|[ \t]?(?:[=:(-]{1,2}[ \t]?|[ \t]|version[ \t]?[:=]?[ \t]?){1,2})"
 """The text between name and version in `name==1.2`, `name @ git+https://…@v1.2`, `name-1.2.dist-info` and
 `name version: 1.2`."""

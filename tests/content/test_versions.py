@@ -40,6 +40,7 @@ VALID = Validity({"slime": ">=0.2,<0.3"}, {"megatron-core": "0.15.0"})
         ("slime 0.3.0 下还是报错", "slime 0.3.0"),
         ("megatron_core==0.14.1", ""),
         ("megatron_core==0.15.0+cu124", "megatron-core 0.15.0"),
+        ("slime 0.3.0a1b2, slime ٠.٣.٠", "slime 0.3.0a1"),
         ("both slime==0.2.4 and slime==0.3.0", ""),
         ("slime_rl==0.3.0\nray==2.44", "slime 0.3.0"),
         ("not-slime==0.3.0, slime_plugins==0.3.0, 0.3.0, slime at 10.0.0.1", ""),
