@@ -331,7 +331,7 @@ def compile_signature_line(text: str, shapes: Shapes = ()) -> SignatureLine:
         anchor=max(words, key=len).casefold(),
         weight=sum(map(weight_of, literals)),
         conditions=conditions,
-        shapes=shapes if text.count("{shape}") >= PAIR else (),
+        shapes=shapes if sum(part.placeholder == SHAPED for part in parts) >= PAIR else (),
     )
 
 

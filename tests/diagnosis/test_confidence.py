@@ -98,7 +98,9 @@ def test_a_number_must_be_as_large_as_a_signature_asks(diagnoser_of: Make) -> No
 def test_shapes_must_differ_where_a_signature_asks(diagnoser_of: Make) -> None:
     line = "size mismatch for frob.weight: {shape} in the file, {shape} in the model"
     front = f"signatures: [{{all: ['{line}'], shapes: {{first: differ, rest: equal}}}}]"
-    diagnoser = diagnoser_of({"roll/one": front})
+    braces = "signatures: [{all: ['widget {{shape}} is {shape}'], shapes: {rest: differ}}]"
+    diagnoser = diagnoser_of({"roll/one": front, "roll/two": braces})
+    assert diagnose(diagnoser, "widget {shape} is [64, 8]") == [("two", "exact")]
     log = "RuntimeError: size mismatch for frob.weight: torch.Size([{}]) in the file, torch.Size([{}]) in the model"
     for one, other, right in (("64, 8", "32, 8", True), ("64, 8", "32, 4", False), ("64, 8", "64, 8", False)):
         assert (("one", "exact") in diagnose(diagnoser, log.format(one, other))) == right, (one, other)
