@@ -152,8 +152,9 @@ RAISED = 'Traceback (most recent call last):\n  File "/w/train.py", line 40, in 
             + "".join(f"    | {line}\n" for line in f"{RAISED}KeyError: 1".splitlines()),
             "KeyError",
         ),
+        ("\x1b[33mWARNING\x1b[0m cache: KeyError: 1\nValueError: no such table", "ValueError"),
     ],
-    ids="ignored logging warning error lone lone-ignored uvicorn buildkit java dataloader group".split(),
+    ids="ignored logging warning error lone lone-ignored uvicorn buildkit java dataloader group colored".split(),
 )
 def test_the_root_is_what_went_wrong(log: str, root: str) -> None:
     assert next(each.type for each in parse(log).raised if not each.wraps) == root

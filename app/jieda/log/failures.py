@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from jieda.log.formats import Formats
-from jieda.log.lines import physical_lines
+from jieda.log.lines import physical_lines, strip_codes
 
 ABOVE = 3
 """Lines above a traceback that may say that its exception was handled."""
@@ -55,7 +55,7 @@ class FailurePlace(NamedTuple):
 
 def mark_wrapping(raised: Sequence[LoggedFailure], text: str, formats: Formats) -> tuple[LoggedFailure, ...]:
     """Mark the wrappers; and, if the log has another failure, those that were handled or caused by the next one."""
-    lines = physical_lines(text) if len(raised) > 1 else []
+    lines = physical_lines(strip_codes(text)) if len(raised) > 1 else []
     wrappers = {place for place, one in enumerate(raised) if one.name in formats.wrappers}
     asides = {place for place, one in enumerate(raised) if lines and _is_handled(one, lines, formats)}
     for place, (_, cause) in enumerate(pairwise(raised)):
