@@ -4,10 +4,11 @@ import json
 import re
 
 import pytest
+from jieda.log import traceback
 from jieda.log.formats import compile_formats
 from jieda.log.lines import PIECE
-from jieda.log.window import is_binary
-from jieda.log_knowledge import Failures, Prefix
+from jieda.log.window import LogWindow, is_binary
+from jieda.log_knowledge import Failures, Family, Prefix
 
 from tests.log.reading import CONTENT, fold, parse
 
@@ -130,6 +131,16 @@ def test_a_number_in_a_prefix_is_that_number() -> None:
     failures = Failures(levels=("V1",), prefixes=(Prefix("x", ("job 7", "{level}:")),))
     texts = fold("job 8 left\njob 7 stays\nV2: on\nV1: off", compile_formats(failures)).texts
     assert texts == ("job 8 left", "stays", "V2: on", "off")
+
+
+def test_a_message_is_found_whatever_quotes_it_has_as_its_examples_are() -> None:
+    formats = compile_formats(Failures(families=(Family("disk", ("disk {word} is 'full'",)),)))
+    for left, right in ("''", '""', "‘’", "＂＂"):
+        log = f"disk sda is {left}full{right}"
+        assert [each.message for each in traceback.parse(log, formats).raised] == [log]
+        window = LogWindow(1 << 10, formats)
+        window.feed(f"{log}\n{'ok' * 10_000}\n".encode())
+        assert window.extract().text.startswith(log) == log.isascii()
 
 
 def test_the_browser_takes_the_same_files_for_text() -> None:

@@ -23,6 +23,7 @@ from jieda.signature import (
     SignatureLine,
     compile_signature_line,
     expression,
+    normalize,
     parts_of,
 )
 
@@ -72,7 +73,7 @@ class FamilyLine:
 
     def find(self, text: str) -> str:
         """Return the message from the start of the match; empty if `text` does not match."""
-        found = self.line.find(text)
+        found = self.line.find(normalize(text))
         if found is None or (
             self.start and (" " in text[: found.start()].strip() or _MEASURED.match(text, found.end()))
         ):
@@ -296,7 +297,7 @@ _CHAINS = ("During handling of the above exception", "was the direct cause of th
 
 def read_lines(texts: Sequence[str], formats: Formats) -> Mapping[int, LineRead]:
     """Classify the lines that are more than text, by index. Searches all lines at once for their anchors."""
-    folded = "\n".join(texts).casefold()
+    folded = normalize("\n".join(texts)).casefold()
     found = formats.anchors.find(folded)
     families = [each for each in formats.families if each.line.anchor in found]
     clues = {words for words, anchor in formats.clues.items() if anchor in found}

@@ -83,6 +83,7 @@ LONGEST_LINE = 4096
 MOST_SHAPES = 20_000
 """Most candidate lines, digits aside, that are checked; the search stops after as many false candidates."""
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
+_QUOTES = bytes.maketrans(b'"`', b"''")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ class LogWindow:
         if end <= begin:
             return
         self._searched = self._gone + end
-        folded = bytes(self._held[begin:end]).lower()
+        folded = bytes(self._held[begin:end]).lower().translate(_QUOTES)
         starts: set[int] = set()
         for word in self._words:
             at = folded.find(word)
