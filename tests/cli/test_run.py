@@ -6,6 +6,7 @@ import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -150,17 +151,28 @@ def test_signals_reach_the_command() -> None:
 
 
 def test_a_terminal_stays_one() -> None:
-    """Progress bars and colors go on as before, and as wide."""
-    program = "import os, sys; print(sys.stdout.isatty(), sys.stderr.isatty(), os.get_terminal_size(1))"
+    """Progress bars and colors go on as before, and as wide, also once the window is another size."""
+    program = (
+        "import os, sys, time\n"
+        "sizes = lambda: [tuple(os.get_terminal_size(each)) for each in (1, 2)]\n"
+        "print(sys.stdout.isatty(), sys.stderr.isatty(), sizes(), flush=True)\n"
+        "until = time.monotonic() + 10\n"
+        "while sizes() != [(132, 50)] * 2 and time.monotonic() < until: time.sleep(0.01)\n"
+        "print(sizes(), flush=True)\n"
+    )
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(ours, (24, 80))
     with subprocess.Popen([*JIEDA, "run", *python(program)], stdout=theirs, stderr=theirs) as started:
         os.close(theirs)
         told = b""
         while b"\n" not in told:
             told += os.read(ours, 1000)
+        assert told.startswith(b"True True [(80, 24), (80, 24)]")
+        termios.tcsetwinsize(ours, (50, 132))
+        started.send_signal(signal.SIGWINCH)  # this terminal controls no process
+        assert os.read(ours, 1000).startswith(b"[(132, 50), (132, 50)]")
         assert started.wait(60) == 0
     os.close(ours)
-    assert told.startswith(b"True True os.terminal_size(")
 
 
 def test_nothing_is_lost_of_much_output_and_a_reader_who_leaves_ends_the_command() -> None:

@@ -139,10 +139,11 @@ def run_and_copy(arguments: tuple[str, ...], tail: Tail, copy: BinaryIO | None) 
         except OSError as error:
             _say(f"jieda run: {arguments[0]}: {error.strerror}")
             return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-        _forward_signals(process, stack)
+        outputs = {read: target for target, (read, _) in ends.items()}
+        _forward_signals(process, outputs, stack)
         for _, written in ends.values():
             os.close(written)
-        for chunk in _copy({read: target for target, (read, _) in ends.items()}, process):
+        for chunk in _copy(outputs, process):
             tail.add(chunk)
             if copy and not copy.closed and (failed := _write(copy.fileno(), chunk)):
                 _say(f"jieda run: {copy.name}: {failed.strerror}; the rest of the output is not in it")
@@ -168,7 +169,6 @@ def _output(target: int) -> Iterator[tuple[int, int]]:
         mode[1] &= ~termios.OPOST  # our own terminal does this processing
         termios.tcsetattr(written, termios.TCSANOW, mode)
         _copy_size(target, read)
-        signal.signal(signal.SIGWINCH, lambda *_: _copy_size(target, read))
     try:
         yield read, written
     finally:
@@ -176,19 +176,24 @@ def _output(target: int) -> Iterator[tuple[int, int]]:
 
 
 def _copy_size(terminal: int, copy: int) -> None:
-    with contextlib.suppress(OSError):  # it was closed meanwhile
+    with contextlib.suppress(OSError):  # it is none, or was closed meanwhile
         size = fcntl.ioctl(terminal, termios.TIOCGWINSZ, bytes(8))
         fcntl.ioctl(copy, termios.TIOCSWINSZ, size)
 
 
-def _forward_signals(process: subprocess.Popen[bytes], stack: contextlib.ExitStack) -> None:
-    """Forward signals to the command, except those that a terminal has sent to it already."""
+def _forward_signals(
+    process: subprocess.Popen[bytes], outputs: dict[int, int], stack: contextlib.ExitStack
+) -> None:
+    """Forward signals to the command, except those that a terminal has sent to it already, and sizes of terminals."""
 
     def forward(number: int, _frame: FrameType | None) -> None:
-        if number not in FROM_TERMINAL or not _in_foreground():
+        if number == signal.SIGWINCH:
+            for read, target in outputs.items():
+                _copy_size(target, read)
+        elif number not in FROM_TERMINAL or not _in_foreground():
             process.send_signal(number)
 
-    for number in (*FORWARDED, *FROM_TERMINAL):
+    for number in (*FORWARDED, *FROM_TERMINAL, signal.SIGWINCH):
         stack.callback(signal.signal, number, signal.signal(number, forward))
 
 
