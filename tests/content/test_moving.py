@@ -125,6 +125,7 @@ def test_line_ends_a_byte_order_mark_and_an_end_without_a_line_end_are_kept(tmp_
         ("[roll/first]", b"formerly: [roll/first, roll/a]\n"),
         ("\n  - roll/first # why", b"formerly: \n  - roll/first # why\n  - roll/a\n"),
         ("\n- 'roll/first'", b"formerly: \n- 'roll/first'\n- roll/a\n"),
+        ("\n  - >-\n    roll/first", b"formerly: \n  - >-\n    roll/first\n  - roll/a\n"),
         ("[]", b"formerly:\n  - roll/a\n"),
     ],
 )

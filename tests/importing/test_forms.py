@@ -217,6 +217,7 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             [("Is it safe?", 4), ("Is it fast?", 8)],
         ),
         ("a.rst", "FAQ\n===\n\n**Is it safe?**\n\nYes.\n", [("Is it safe?", 4)]),
+        ("a.rst", "FAQ\n===\n\n**Is it safe?**\n\nA.\n\nYes.\n", [("Is it safe?", 4)]),
         (
             "a.rst",
             "FAQ\n===\n\nIt does not build\n-----------------\n\nQuestion:\n  It stops. Why?\n\nAnswer:\n  Disk.\n\n"
@@ -629,9 +630,9 @@ def test_a_signature_is_what_tells_the_failure(
 def test_a_page_without_headings_that_was_named_is_one_entry(
     imported: Callable[..., Result], tmp_path: Path
 ) -> None:
-    page = "---\ntitle: Restore a snapshot\n---\n\nStop the server first.\n"
+    page = "---\ntitle: Restore a snapshot\n---\n\nStop ` the server first.\n\nKeep `Map<b>` and `x`.\n"
     assert imported(["restore.md"], restore_DOT_md=page).exit_code == 0
-    assert "Stop the server first." in draft(tmp_path, "restore-snapshot")
+    assert "Keep `Map<b>` and `x`." in draft(tmp_path, "restore-snapshot")
 
 
 def test_a_row_with_the_code_of_an_error_is_an_error(imported: Callable[..., Result], tmp_path: Path) -> None:

@@ -117,7 +117,10 @@ def _change_numbered(element: Element, node: Any, _level: int) -> None:
     if node["enumtype"] == "upperalpha" and len(node.children) == 1:
         element.name = element.children[0].name = ""
         mark = Element("", element.line, f"{chr(64 + node.get('start', 1))}. ")
-        element.children[0].children[0].children.insert(0, mark)
+        content = element.children[0].children
+        if not content or content[0].name != "p":
+            content.insert(0, Element("p", element.line))
+        content[0].children.insert(0, mark)
 
 
 def _change_quotation(element: Element, node: Any, _level: int) -> None:

@@ -14,7 +14,7 @@ from jieda.entry import Language
 from jieda.importing.elements import INLINE
 from jieda.importing.outline import code_lines
 
-_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
 _DROPPED = "|".join(
     """
@@ -79,8 +79,6 @@ def _between_spans(text: str, change: Callable[[str], str]) -> str:
     spans: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        if "\n\n" in match[0]:
-            return match[0]
         spans.append(match[0])
         return f"\x00{len(spans) - 1}\x00"
 

@@ -106,7 +106,9 @@ class SourceText:
             return self.with_field(key, f"{key}:{self.line_end}  - {item}{self.line_end}")
         start = max(front.rfind(end, 0, last.start) for end in "\r\n") + 1
         if front[start : last.start].strip() == "-":
-            end = next(match.start() for match in re.finditer(r"[\r\n]", front[last.end :])) + last.end
+            # A folded text ends at the start of the next field's line.
+            stop = len(front[: last.end].rstrip())
+            end = next(match.start() for match in re.compile(r"[\r\n]").finditer(front, stop))
             return replace(
                 self, front=f"{front[:end]}{self.line_end}{front[start : last.start]}{item}{front[end:]}"
             )
