@@ -110,6 +110,13 @@ async def test_questions_beyond_the_limit_are_refused_as_clients_read_it(tmp_pat
     assert refused.headers["retry-after"] in refused.json()["error"]["message"]
 
 
+@pytest.mark.parametrize("half", [b"\\ud83d", "😀".encode()[:2]])
+def test_a_text_cut_within_an_emoji_is_answered(chatting: httpx.Client, half: bytes) -> None:
+    for text in (b"slime NCCL timeout ", b"step 1\\nRuntimeError: no such thing "):
+        body = b'{"messages": [{"role": "user", "content": "' + text + half + b'"}]}'
+        assert chatting.post(CHAT, content=body).status_code == 200
+
+
 def test_it_is_off_by_default_and_offers_one_model(chatting: httpx.Client, client: httpx.Client) -> None:
     assert [model["id"] for model in chatting.get("/v1/models").json()["data"]] == [MODEL]
     assert client.post(CHAT, json={}).status_code == 404

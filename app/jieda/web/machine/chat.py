@@ -102,7 +102,7 @@ def read_request(raw: bytes) -> ChatRequest | None:
     """Parse a request body; None if it is not a conversation."""
     try:
         check_structure(raw, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
-        return ChatRequest.model_validate(json.loads(raw))
+        return ChatRequest.model_validate(json.loads(raw.decode("utf-8-sig", "replace")))
     except (HttpProblem, ValueError, RecursionError):
         return None
 
