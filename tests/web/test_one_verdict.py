@@ -140,6 +140,8 @@ def test_a_failure_in_short_is_answered_and_not_doubted(
     assert (said["outcome"], said["asks"], found["weak"]) == ("possible", asks, False)
     assert {match["id"] for match in said["matches"]} == entries
     assert not asks or not any(match["fix"] for match in said["matches"])
+    below = client.post("/api/v1/diagnose", json={"text": f"\n\n{text}"}).json()["matches"]
+    assert {line["line"] for match in below for line in match["matched"]} == {3}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def judge(
         answer = snapshot.searcher.search(replace(asked, text=line, limit=LOOKED_AT))
     near: Sequence[Near] = ()
     if answer and (proven := _proven(found, answer, line)):
-        found = _with_proven(found, proven, line)
+        found = _with_proven(found, proven, line, asked.text.partition(line)[0].count("\n") + 1)
     elif found.verdict is Verdict.POSSIBLE and not found.asks and _is_doubted(snapshot, found, asked, answer):
         near = [Near(each.entry, each.edition, (), each.score, each.evidence) for each in found.matches]
     elif found.verdict is Verdict.UNKNOWN and answer and not answer.weak and not _has_message(found):
@@ -118,11 +118,11 @@ def _names(entry: Entry) -> Iterator[str]:
         yield from (edition.title, *edition.aliases, *edition.symptoms)
 
 
-def _with_proven(diagnosis: Diagnosis, hits: Sequence[Hit], text: str) -> Diagnosis:
+def _with_proven(diagnosis: Diagnosis, hits: Sequence[Hit], text: str, number: int) -> Diagnosis:
     if any(match.entry.id == hits[0].entry.id for match in diagnosis.matches):
         return diagnosis
-    line, sure = MatchedLine(1, text, MatchReason.SYMPTOM), Confidence.POSSIBLE
-    own = tuple(Match(hit.entry, hit.edition, sure, (line,), 0.0, (), {1: (text,)}) for hit in hits)
+    line, sure = MatchedLine(number, text, MatchReason.SYMPTOM), Confidence.POSSIBLE
+    own = tuple(Match(hit.entry, hit.edition, sure, (line,), 0.0, (), {number: (text,)}) for hit in hits)
     if diagnosis.verdict is Verdict.KNOWN:
         return replace(diagnosis, matches=(*diagnosis.matches, own[0]))
     frameworks = tuple(dict.fromkeys(hit.entry.framework for hit in hits))
