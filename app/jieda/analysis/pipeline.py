@@ -47,12 +47,10 @@ class Analyzer:
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
         self._split_cached = cache_short(CACHED_WORDS, self._split_word)
-        self._analyze_cached = cache_short(CACHED_TEXTS, self._analyze, LONGEST_TEXT)
-        self._is_word_cached = cache_short(CACHED_WORDS, self._is_word)
-
-    def analyze(self, text: str) -> Analysis:
-        """Return tokens and atoms of any `text`, in time linear in its length."""
-        return self._analyze_cached(text)
+        self.analyze = cache_short(CACHED_TEXTS, self._analyze, LONGEST_TEXT)
+        """Returns tokens and atoms of any text, in time linear in its length."""
+        self.is_word = cache_short(CACHED_WORDS, self._is_word)
+        """Returns whether a general dictionary, or ours, has a case-folded text."""
 
     def key(self, text: str) -> str:
         """Return a key that is equal for texts that differ only in case, width, script, spacing or punctuation."""
@@ -65,10 +63,6 @@ class Analyzer:
     def plain(self, text: str) -> str:
         """Return `text` with widths and scripts folded, for display."""
         return fold_text(text).text
-
-    def is_word(self, text: str) -> bool:
-        """Whether a general dictionary, or ours, has the case-folded `text`."""
-        return self._is_word_cached(text)
 
     @property
     def dictionary(self) -> tuple[str, ...]:
@@ -211,7 +205,8 @@ class Glossary:
         """`members`: from `glossary_members` with the same arguments, if they are known already."""
         self.groups = tuple(groups)
         self._analyzer = analyzer
-        self._read_cached = cache_short(CACHED_TEXTS, self._read, LONGEST_TEXT)
+        self.read = cache_short(CACHED_TEXTS, self._read, LONGEST_TEXT)
+        """Analyzes a text as for the index."""
         self._root = _GlossaryNode()
         for member in members or glossary_members(self.groups, analyzer):
             self._add(member)
@@ -224,10 +219,6 @@ class Glossary:
         # Only once, however many forms of a word a group lists.
         if node is not self._root and member.group not in node.groups:
             node.groups.append(member.group)
-
-    def read(self, text: str) -> GlossedText:
-        """Analyze `text` as for the index."""
-        return self._read_cached(text)
 
     def _read(self, text: str) -> GlossedText:
         analysis = self._analyzer.analyze(text)
