@@ -185,10 +185,17 @@ def collide_by_case(content: Path) -> None:
     write(content, {"en/Roll/b.md": edition("B of another case")})
 
 
+def collide_no_more(content: Path) -> None:
+    (content / "en/Roll/b.md").unlink()
+
+
 @pytest.mark.quick
-@pytest.mark.parametrize("change", [rename_both, touch, lose_picture, free_old_id, collide_by_case])
+@pytest.mark.parametrize(
+    "changes",
+    [[rename_both], [touch], [lose_picture], [free_old_id], [collide_by_case, collide_no_more]],
+)
 def test_neighbors_of_what_changed_are_looked_at_again(
-    tmp_path: Path, analyzers: Analyzers, change: Callable[[Path], None]
+    tmp_path: Path, analyzers: Analyzers, changes: list[Callable[[Path], None]]
 ) -> None:
     files = {
         f"{lang}/roll/{slug}.md": edition(
@@ -201,6 +208,7 @@ def test_neighbors_of_what_changed_are_looked_at_again(
     apply(content, Edit("en/roll/pic.png", PNG))
     builder = Builder([content], tmp_path / "data", analyzers)
     builder.build()
-    change(content)
-    built = builder.build()
-    assert served(tmp_path / "data", built.generation) == loaded(load_checked(content))
+    for change in changes:
+        change(content)
+        built = builder.build()
+        assert served(tmp_path / "data", built.generation) == loaded(load_checked(content))

@@ -175,9 +175,8 @@ def advance(
     groups = _group_files(reading, old)
     colliding = old.colliding if old.groups.keys() == groups.keys() else find_collisions(groups)
 
-    changed = _differing(old.groups, groups)
-    if old.colliding != colliding:
-        changed |= _differing(old.colliding, colliding) & groups.keys()
+    collisions = _changed(old.colliding, colliding) & groups.keys()
+    changed = _differing(old.groups, groups) | collisions
     parsed = parse_files(file for entry_id in changed for files in groups[entry_id] for file in files)
     chosen = {entry_id: old.chosen[entry_id] for entry_id in groups if entry_id in old.chosen}
     for entry_id in changed:
