@@ -307,6 +307,7 @@ def test_a_signature_that_other_programs_print_says_so_or_names_what_makes_it_it
         (f"['{line}']", True),
         (f"[{{all: ['{line}'], confidence: likely}}]", False),
         (f"[{{all: ['{line}'], any: ['moon_worker.py']}}]", False),
+        (f"[{{all: ['{line}'], any: ['moon.py']}}, {{all: ['{line}'], any: ['sun.py']}}]", False),
     ):
         files = (
             background

@@ -119,13 +119,12 @@ def shared_signatures(corpus: Corpus, holders: SignatureHolders, matches: Matche
         by_lines[signature.all] += [(file, signature) for file in files]
     for lines, pairs in by_lines.items():
         logs = background[lines] if len(background[lines]) >= SHARED_BY else []
-        entries = [file.id for file, _ in pairs] if len(pairs) > 1 else []
+        entries = dict.fromkeys(file.id for file, _ in pairs)
         for file, signature in pairs:
-            others = [*(() if signature.any else logs), *entries]
+            others = [*(() if signature.any else logs), *(other for other in entries if other != file.id)]
             if signature.likely or not others:
                 continue
-            names = ", ".join([other for other in others if other != file.id][:MOST_NAMED])
-            shared = f"{' + '.join(lines)!r} is also in {names}"
+            shared = f"{' + '.join(lines)!r} is also in {', '.join(others[:MOST_NAMED])}"
             message = f"{shared}, so it gives `likely` at most: say `confidence: likely`"
             yield file.where, file.line("signatures"), message
 
