@@ -309,12 +309,13 @@ def test_old_ids_lead_to_the_entry_of_today(tmp_path: Path) -> None:
     library = load(
         tmp_path,
         {
-            "en/roll/a.md": edition("A", formerly="[roll/x, old/y]"),
+            "en/roll/a.md": edition("A", formerly="[roll/x, Old/y, ROLL/z]"),
             "en/roll/b.md": edition("B", formerly="[roll/x]"),
         },
     )
-    assert library.current_ids == {"roll/x": "roll/a", "old/y": "roll/a"}
-    assert library.entries["roll/a"].formerly == ("roll/x", "old/y")
+    assert library.current_ids == {"roll/x": "roll/a", "Old/y": "roll/a", "ROLL/z": "roll/a"}
+    assert {*map(library.resolve, ("Roll/X", "Old/y", "old/Y", "ROLL/z", "roll/z"))} == {"roll/a"}
+    assert library.entries["roll/a"].formerly == ("roll/x", "Old/y", "ROLL/z")
     assert library.entries["roll/b"].formerly == ()
     assert only_problem(library, "formerly")[0] == "en/roll/b.md"
 

@@ -88,6 +88,11 @@ class Library(Catalog):
         return len(self.ids)
 
     @cached_property
+    def _current_by_folded(self) -> Mapping[str, str]:
+        # The framework of an old id may have gone from the taxonomy, or be written differently there.
+        return {old.casefold(): current for old, current in self.current_ids.items()}
+
+    @cached_property
     def open_problems(self) -> tuple[Problem, ...]:
         """Problems that readers may see: those that do not concern drafts."""
         return tuple(problem for problem in self.problems if not problem.draft)
@@ -96,8 +101,10 @@ class Library(Catalog):
         """Return the current id of an entry, given a current or old id in any case; None if there is none."""
         framework, _, slug = entry_id.partition("/")
         with suppress(UnknownTag):
-            entry_id = f"{known_tag('framework', framework, self.taxonomy)}/{slug.lower()}"
-        return entry_id if entry_id in self else self.current_ids.get(entry_id)
+            current = f"{known_tag('framework', framework, self.taxonomy)}/{slug.lower()}"
+            if current in self:
+                return current
+        return self._current_by_folded.get(entry_id.casefold())
 
     def samples(self, entry_id: str) -> tuple[Sample, ...]:
         """Read the logs that must be diagnosed as an entry; for an empty id, those that no entry explains."""
