@@ -78,8 +78,9 @@ def test_headings_get_unicode_anchors_that_are_unique_in_the_page() -> None:
 
 
 def test_an_anchor_that_looks_numbered_already_stays_unique() -> None:
-    body = parse("### a\n\n### a-2\n\n### a\n")
-    assert [placed.heading.anchor for placed in body.headings] == ["a", "a-2", "a-3"]
+    body = parse("### a\n\n### a-2\n\n### a\n\n## Fix\n\n### Fix\n\n## Fix\n")
+    anchors = [placed.heading.anchor for placed in body.headings]
+    assert anchors == ["a", "a-2", "a-3", "fix", "fix-2", "fix-3"]
 
 
 def test_a_section_has_its_source_its_html_and_its_text() -> None:

@@ -149,7 +149,7 @@ def _mark_plain_code(tokens: list[Token]) -> None:
 
 def _place_headings(tokens: list[Token], lang: Language, first_line: int) -> tuple[PlacedHeading, ...]:
     """Give every heading its anchor. The anchors in SECTIONS are reserved for sections."""
-    anchors, section_anchors = Anchors({*PAGE_IDS, *SECTIONS}), Anchors()
+    anchors, seen = Anchors({*PAGE_IDS, *SECTIONS}), set[str]()
     placed: list[PlacedHeading] = []
     for index, opening in enumerate(tokens):
         if opening.type != "heading_open":
@@ -158,7 +158,8 @@ def _place_headings(tokens: list[Token], lang: Language, first_line: int) -> tup
         text, level = inline_text(tokens[index + 1]), int(opening.tag[1])
         section = _opens_section(opening)
         key = section_key(lang, text) if section else None
-        anchor = section_anchors.take(key) if key else anchors.take(slug(text))
+        anchor = key if key and key not in seen else anchors.take(key or slug(text))
+        seen.add(anchor)
         opening.attrs["id"] = anchor
         opening.tag = tokens[index + 2].tag = f"h{max(level, 2)}"
         heading = Heading(max(level, 2), text, anchor)
