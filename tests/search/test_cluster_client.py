@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from jieda.cluster import client
+from jieda.cluster.bodies import Shape
 from jieda.cluster.client import Access, Cluster, Refused
 from jieda.cluster.engine import Lease, hold_lease
-from jieda.cluster.indexes import send, write_item
+from jieda.cluster.indexes import Indexes, send, write_item
 from jieda.errors import ClusterUnavailable
 
 from tests.support.cluster import ActionResult, node
@@ -255,3 +256,18 @@ def test_a_lease_is_put_off_while_its_holder_works(store: tuple[Store, Cluster])
     assert kept.held is not None
     assert first is not None
     assert float(str(kept.held["until"])) > float(str(first["until"]))
+
+
+def test_a_complete_index_that_never_became_the_current_one_is_removed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    orphan, deleted = "some-0123456789abcdef", []
+
+    def ask(_: Cluster, method: str, path: str, *_rest: object) -> dict[str, object]:
+        if method == "DELETE":
+            deleted.append(path.partition("?")[0])
+        return {orphan: {"mappings": {"_meta": {"whole": True}}}} if path.endswith("/_mapping") else {}
+
+    monkeypatch.setattr(Cluster, "ask", ask)
+    Indexes(cluster(NOBODY), "some", Shape(1, 0)).prune(())
+    assert deleted == [f"/{orphan}"]

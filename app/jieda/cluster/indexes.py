@@ -171,7 +171,7 @@ class Indexes:
             if index in current or not is_ours:
                 continue
             meta = content["mappings"].get("_meta", {})
-            if not meta.get("whole") or time.time() - meta.get("left", time.time()) > GRACE:
+            if not meta.get("whole") or time.time() - meta.get("left", 0.0) > GRACE:
                 log.info("the index %s is not needed any more: it is removed", index)
                 self._delete(index)
 
