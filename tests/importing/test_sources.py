@@ -160,6 +160,16 @@ def test_what_is_no_page_is_refused(tmp_path: Path) -> None:
         page_files(ImportSources({}, (tmp_path,), {}))
 
 
+def test_only_pages_of_the_team_count_however_their_names_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, **{"node_modules__a.md": "# a", ".tox__b.md": "# b"})
+    write(tmp_path, FAQ_DOT_MD="# Postgres", **{"Docs.HTML": "<h1>Redis</h1>"})
+    monkeypatch.setattr(sources, "MAX_FILES", 2)
+    pages = [page for pair in read(ImportSources({}, (tmp_path,), {})) for page in pair.pages.values()]
+    assert [page.title for page in pages] == ["Redis", "Postgres"]
+
+
 def test_a_date_in_front_matter_is_the_day_of_the_page(tmp_path: Path) -> None:
     path = write(tmp_path, page_DOT_md="---\ntitle: Help\nlast_updated: 2025-03-04\n---\n# FAQ\n") / "page.md"
     page = read_page(path)

@@ -89,7 +89,7 @@ def read_page(path: Path, lang: Language | None = None) -> MarkdownPage:
 def convert_page(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
     """Convert the text of a file in any supported markup to a page. Raises ImportingError."""
     try:
-        lines = TO_MARKDOWN[path.suffix](raw)
+        lines = TO_MARKDOWN[path.suffix.lower()](raw)
     except ImportingError as error:
         raise ImportingError(f"{path}: {error}") from error
     except RecursionError:

@@ -130,6 +130,10 @@ class PageFile:
     below: str
     """Path below the named directory; empty for a file named explicitly."""
 
+    @property
+    def is_catalog(self) -> bool:
+        return self.path.suffix.lower() == CATALOG
+
 
 def page_files(sources: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
     """Return the files of every page, sorted by key. Raises ImportingError if there are none."""
@@ -139,7 +143,7 @@ def page_files(sources: ImportSources) -> tuple[Mapping[Language, PageFile], ...
     roots = list(sources.roots.values())
     single_pages = len(roots) == 2 and all(root.is_file() for root in roots)
     for file in {(each.path.resolve(), each.lang): each for each in files}.values():
-        lang = file.lang or (Language.ZH if file.path.suffix == CATALOG else read_page(file.path).lang)
+        lang = file.lang or (Language.ZH if file.is_catalog else read_page(file.path).lang)
         key = "" if single_pages else file.key
         # A page of the same name with another suffix is a different page, unless it is in the other language.
         while lang in grouped[key]:
@@ -191,9 +195,9 @@ def _read_pages(files: Mapping[Language, PageFile]) -> dict[Language, MarkdownPa
     pages: dict[Language, MarkdownPage] = {}
     for lang, file in files.items():
         source = files.get(lang.other)
-        if file.path.suffix != CATALOG:
+        if not file.is_catalog:
             pages[lang] = read_page(file.path, lang)
-        elif source and source.path.suffix != CATALOG:
+        elif source and not source.is_catalog:
             catalog = {original: text for original, text in _messages(file.path) if text}
             pages[lang] = convert_page(source.path, translate(read_text(source.path), catalog), lang)
         else:
@@ -205,17 +209,20 @@ def _read_pages(files: Mapping[Language, PageFile]) -> dict[Language, MarkdownPa
 
 def _files(root: Path, lang: Language | None) -> Iterator[PageFile]:
     if root.is_file():
-        if root.suffix not in READABLE:
+        if root.suffix.lower() not in READABLE:
             raise ImportingError(f"{root} is no page; the name of one ends in {', '.join(sorted(READABLE))}")
         yield PageFile(root, lang or _lang_of_name(root.name), _key(Path(root.name)), "")
         return
-    paths = sorted(path for path in root.rglob("*") if path.suffix in READABLE and path.is_file())
+    below_root = (path.relative_to(root) for path in root.rglob("*") if path.suffix.lower() in READABLE)
+    paths = sorted(each for each in below_root if not _is_passed_over(each) and (root / each).is_file())
     if len(paths) > MAX_FILES:
         raise ImportingError(f"{root} has more than {MAX_FILES} pages: name a subdirectory")
-    for path in paths:
-        below = path.relative_to(root)
-        if not any(part.startswith(".") or part == "node_modules" for part in below.parts):
-            yield PageFile(path, lang or _lang_of_name(below.as_posix()), _key(below), below.as_posix())
+    for below in paths:
+        yield PageFile(root / below, lang or _lang_of_name(below.as_posix()), _key(below), below.as_posix())
+
+
+def _is_passed_over(below: Path) -> bool:
+    return any(part.startswith(".") or part == "node_modules" for part in below.parts)
 
 
 def _lang_of_name(name: str) -> Language | None:
