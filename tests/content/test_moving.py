@@ -152,6 +152,7 @@ def test_another_framework_takes_images_along_and_leads_the_entrys_own_links_bac
             "en/roll/a.md": edition("A moon error", FIX + "\n## Notes" + body, **ERROR),
             "zh/roll/a.md": edition("月亮报错", FIX_ZH + "\n## 说明" + body, **ERROR),
             **{f"{lang}/roll/{name}.png": name for lang in ("en", "zh") for name in "xy"},
+            "en/roll/b.md": FILES["en/roll/b.md"].replace("(x.png)", "(%78.png)"),
         },
     )
     assert jieda("check", "--content", folder).stdout == ""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
 from jieda.content.authoring.edition_text import check_id
 from jieda.content.authoring.source_text import SourceText
@@ -279,6 +280,6 @@ def _is_used_elsewhere(listing: DirectoryListing, page: MovedPage, name: str) ->
     return any(
         file.where.rpartition("/")[0] == folder
         and file.where != page.outline.where
-        and name.encode() in read_file(file).content
+        and name.encode() in unquote_to_bytes(read_file(file).content)
         for file in listing.editions
     )
