@@ -258,16 +258,16 @@ def test_a_lease_is_put_off_while_its_holder_works(store: tuple[Store, Cluster])
     assert float(str(kept.held["until"])) > float(str(first["until"]))
 
 
-def test_a_complete_index_that_never_became_the_current_one_is_removed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_complete_index_that_never_became_the_current_one_is_removed() -> None:
     orphan, deleted = "some-0123456789abcdef", []
 
-    def ask(_: Cluster, method: str, path: str, *_rest: object) -> dict[str, object]:
+    def answer(method: str, path: str, _body: bytes, _headers: dict[str, str]) -> ActionResult:
         if method == "DELETE":
             deleted.append(path.partition("?")[0])
-        return {orphan: {"mappings": {"_meta": {"whole": True}}}} if path.endswith("/_mapping") else {}
+        return 200, {orphan: {"mappings": {"_meta": {"whole": True}}}} if path.endswith("/_mapping") else {}
 
-    monkeypatch.setattr(Cluster, "ask", ask)
-    Indexes(cluster(NOBODY), "some", Shape(1, 0)).prune(())
+    with node(answer) as living:
+        asked = cluster(living)
+        Indexes(asked, "some", Shape(1, 0)).prune(())
+        asked.close()
     assert deleted == [f"/{orphan}"]
