@@ -659,6 +659,16 @@ def test_a_title_is_plain_text_and_the_output_that_it_says_is_a_signature(
     assert "2 unchanged" in imported(["faq.md"], faq_DOT_md=page).output
 
 
+def test_a_title_keeps_its_code_and_one_that_is_cut_is_known_again(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    titles = ("What is `__init__.py` **for**?", "Is&nbsp;it", f"How {'long and ' * 60}wide?")
+    page = "# FAQ\n\n" + "".join(f"## {title}\n\n" for title in titles)
+    assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
+    assert "\ntitle: 'What is __init__.py for?'\n" in draft(tmp_path, "init-py")
+    assert "3 unchanged" in imported(["faq.md"], faq_DOT_md=page).output
+
+
 def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
     imported: Callable[..., Result], tmp_path: Path
 ) -> None:

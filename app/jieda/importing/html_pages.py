@@ -2,6 +2,7 @@
 
 from html.parser import HTMLParser
 
+from jieda.entry import NO_TEXT
 from jieda.importing.elements import Element, Lines, write_blocks
 
 SILENT = frozenset("head title script style nav header footer aside form noscript svg template".split())
@@ -48,7 +49,7 @@ class TreeBuilder(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Add text; its line is that of its first word."""
         before = data[: len(data) - len(data.lstrip())]
-        self._open[-1].children.append(Element("", self._line() + before.count("\n"), data))
+        self._open[-1].children.append(Element("", self._line() + before.count("\n"), NO_TEXT.sub("", data)))
 
     def _line(self) -> int:
         return self.getpos()[0] - 1

@@ -2,13 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import accumulate, pairwise
 from statistics import fmean
 
 from jieda.content.markdown.body import SourceBlock
+from jieda.entry import NO_TEXT
 from jieda.importing.wording import WORDING, fold_title
 
 MAX_UNDERLINED = 200
@@ -28,6 +29,7 @@ PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|
 _EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]*>)*", re.IGNORECASE)
 
 
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _FENCE = re.compile(r"^[ \t>]*(`{3,}(?!.*`)|~{3,})")
 
 
@@ -43,6 +45,18 @@ def code_lines(lines: Iterable[str]) -> frozenset[int]:
     """Return the numbers of lines in fenced code, fences included."""
     marks = list(accumulate(lines, fence_after, initial=""))
     return frozenset(number for number, pair in enumerate(pairwise(marks)) if any(pair))
+
+
+def between_spans(text: str, change: Callable[[str], str]) -> str:
+    """Apply `change` with placeholders for code spans, because a link may contain one."""
+    spans: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        spans.append(match[0])
+        return f"\x00{len(spans) - 1}\x00"
+
+    changed = change(_SPAN.sub(keep, text))
+    return re.sub("\x00(\\d+)\x00", lambda match: spans[int(match[1])], changed)
 
 
 HeadingRank = tuple[int, int]
@@ -92,12 +106,20 @@ def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
 
 def plain(text: str) -> str:
     """Return the plain text of a heading or the start of a paragraph: no anchors, tags, links or emphasis."""
-    text = _ANCHOR.sub(" ", text)
+    text = decode(between_spans(_ANCHOR.sub(" ", text), _plain))
+    return " ".join((PICTURES.sub("", text) or text).split())
+
+
+def _plain(text: str) -> str:
     text = TAG.sub(" ", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"\\([\\`*_{}\[\]()#+.!<>-])", r"\1", text)
     text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
-    return unescape(" ".join(PICTURES.sub("", text).split()) or text.strip())
+    return re.sub(r"\\([\\`*_{}\[\]()#+.!<>-])", r"\1", text)
+
+
+def decode(text: str) -> str:
+    """Decode character references. Those of Markdown end with `;`: the `&region=` of an address is none."""
+    return re.sub(r"&#?\w+;", lambda match: NO_TEXT.sub("", unescape(match[0])), text)
 
 
 def anchor_of(text: str) -> str:

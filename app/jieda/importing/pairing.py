@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jieda.analysis.pipeline import Analyzer, Glossary
+from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.entry import Language
 from jieda.han import count_han
 from jieda.importing.outline import code_lines
@@ -185,8 +186,9 @@ class BilingualQuestion:
 
     @property
     def titles(self) -> dict[Language, str]:
-        """Titles of the questions without the marks of code, because titles of entries are plain text."""
-        return {lang: _CODE.sub(r"\2", question.title) for lang, question in self.questions.items()}
+        """Titles of the questions as entries have them: plain text, without the marks of code, of limited length."""
+        titles = {lang: _CODE.sub(r"\2", question.title) for lang, question in self.questions.items()}
+        return {lang: " ".join(title[:MAX_TITLE_CHARS].split()) for lang, title in titles.items()}
 
 
 def find_candidates(pair: PagePair, extractor: Extractor) -> tuple[BilingualQuestion, ...]:

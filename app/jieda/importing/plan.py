@@ -10,7 +10,6 @@ from typing import Any
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.markdown.body import parse_page
 from jieda.content.read.corpus import Corpus
-from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
 from jieda.drafting.guesses import SlugAllocator, doubt, finders_of
 from jieda.entry import Language
@@ -181,7 +180,7 @@ def _ids_by_title(candidates: Sequence[BilingualQuestion], ids: Ids, corpus: Cor
             titles.setdefault(fold_title(name), file.id)
     for candidate, (entry_id, _) in zip(candidates, ids, strict=True):
         for title in candidate.titles.values():
-            titles.setdefault(fold_title(title[:MAX_TITLE_CHARS]), entry_id)
+            titles.setdefault(fold_title(title), entry_id)
     return titles
 
 

@@ -106,7 +106,7 @@ class Proposer:
         )
         editions = {
             lang: EditionDraft(
-                title=_one_line(candidate.titles[lang][:MAX_TITLE_CHARS]),
+                title=candidate.titles[lang],
                 body=bodies[lang],
                 source=self._source(lang, candidate),
                 updated=self.updated or candidate.pair.pages[lang].updated,
@@ -162,10 +162,9 @@ class Proposer:
         return Source(candidate.pair.pages[lang].title, address, self.license or NO_LICENSE)
 
     def _page_doubts(self, lang: Language, candidate: BilingualQuestion, entry_id: str) -> Iterator[Doubt]:
-        title = candidate.titles[lang]
-        if len(title) > MAX_TITLE_CHARS:
+        if len(candidate.questions[lang].title) > MAX_TITLE_CHARS:
             yield doubt("title")
-        other = self.titles.get(fold_title(title[:MAX_TITLE_CHARS]), entry_id)
+        other = self.titles.get(fold_title(candidate.titles[lang]), entry_id)
         if other != entry_id:
             yield doubt("duplicate", id=other)
         if not candidate.pair.addresses.get(lang):

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import unescape
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote, urljoin
@@ -12,9 +11,8 @@ from jieda.content.markdown.body import BARE_ADDRESS
 from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
 from jieda.importing.elements import INLINE
-from jieda.importing.outline import code_lines
+from jieda.importing.outline import between_spans, code_lines, decode
 
-_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
 _DROPPED = "|".join(
     """
@@ -70,28 +68,15 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
     parts: list[str] = []
     for is_code, numbers in groupby(range(len(lines)), code.__contains__):
         part = "\n".join(lines[number] for number in numbers)
-        parts.append(part if is_code else _between_spans(part, change))
+        parts.append(part if is_code else between_spans(part, change))
     return "\n".join(parts)
-
-
-def _between_spans(text: str, change: Callable[[str], str]) -> str:
-    """Apply `change` with placeholders for code spans, because a link may contain one."""
-    spans: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        spans.append(match[0])
-        return f"\x00{len(spans) - 1}\x00"
-
-    changed = change(_SPAN.sub(keep, text))
-    return re.sub("\x00(\\d+)\x00", lambda match: spans[int(match[1])], changed)
 
 
 def _tags(text: str) -> str:
     # Components of MDX are closed; `List<String>` is not.
     closed = {name for pair in _CLOSED.findall(text) for name in pair}
     text = _ANCHOR.sub(_link, text)
-    text = _TAG.sub(lambda match: _tag(match, closed), text)
-    return unescape(text) if "&" in text and ";" in text else text
+    return decode(_TAG.sub(lambda match: _tag(match, closed), text))
 
 
 def _attribute(rest: str, name: str) -> str:
