@@ -66,7 +66,7 @@ function currentPart() {
 function fragment() {
   const current = currentPart();
   if (current) return `#${current}`;
-  const named = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const named = document.querySelector(":target");
   return named && named.getBoundingClientRect().top < innerHeight ? location.hash : "";
 }
 

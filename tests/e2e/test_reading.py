@@ -133,8 +133,9 @@ def test_the_header_hides_nothing_that_is_gone_to(open_page: OpenPage) -> None:
     assert section["y"] >= max(0, top["y"] + top["height"])
 
 
-def test_from_the_top_the_language_is_switched_at_the_top(open_page: OpenPage) -> None:
-    page = open_page("/en/entries/slime/oom-max-tokens-per-gpu")
+@pytest.mark.parametrize("fragment", ["", "#100%"])
+def test_from_the_top_the_language_is_switched_at_the_top(open_page: OpenPage, fragment: str) -> None:
+    page = open_page(f"/en/entries/slime/oom-max-tokens-per-gpu{fragment}")
     page.locator(".language").click()
     page.wait_for_url("**/zh/entries/slime/oom-max-tokens-per-gpu")
 
