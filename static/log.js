@@ -55,7 +55,8 @@ async function excerpt(blob, size = blob.size) {
   if (blob.size <= limit) return { text: await blob.text(), note };
   const gap = "\n\n[...]\n\n";
   const tail = limit - HEAD - 16; // a cut character becomes up to three bytes at either end
-  const first = (await blob.slice(0, HEAD - 16).text()).replace(/[^\n]*$/, "");
+  const head = await blob.slice(0, HEAD - 16).text();
+  const first = head.slice(0, head.lastIndexOf("\n") + 1); // a pattern would try each place of a long progress bar
   const last = (await blob.slice(blob.size - tail).text()).replace(/^[^\n]*\n/, "");
   return { text: first.trimEnd() + gap + last, note };
 }
