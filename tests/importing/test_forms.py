@@ -572,6 +572,7 @@ def test_a_folder_of_runbooks_becomes_errors_that_link_to_each_other(
     ("text", "symptoms", "fix"),
     [
         ("Sails stand.\n\nSymptom: no flour.\n\nSolution: wait.", "Symptom", "Fix"),
+        ("It stands.\n\n**Fix**: Wait.\n\n**Verify** that it turns.", "Symptom", "Fix"),
         ("风车不转。\n\n#### 现象\n\n没有面粉。\n\n修复：等风来。", "现象", "解决办法"),
     ],
 )

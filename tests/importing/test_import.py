@@ -282,6 +282,25 @@ def test_an_address_that_is_a_link_as_it_stands_stays_one(desk: Desk) -> None:
     assert given.replace("https://a.b/c?d=1&region=2.", "<https://a.b/c?d=1&region=2>.") in text
 
 
+def test_code_and_lines_that_define_no_address_stay_as_they_are(desk: Desk) -> None:
+    given = """\
+    <div>https://a.b</div>
+    <!-- kept --> [a](b.md)
+
+Write `<!-- more -->`.
+
+[INFO]: up and running
+[next]:
+
+1. ```sh
+   curl <host>
+   ```
+2. See <https://a.b>"""
+    desk.edit(desk.en, "Either of two.", f"{given}<!-- gone --> [home][].\n\n[home]: https://a.b/c")
+    desk.both()
+    assert f"## Answer\n\n{given} [home](https://a.b/c).\n" in desk.read("en/roll/mode.md")
+
+
 @pytest.mark.quick
 def test_a_second_import_changes_nothing(desk: Desk) -> None:
     assert "jieda check" in desk.both().stderr

@@ -19,7 +19,11 @@ MAIN_SECTION: Mapping[Kind, str] = {Kind.ERROR: "fix", Kind.HOW_TO: "steps", Kin
 EMPTY = {Language.EN: "TODO: the page has no answer to this.", Language.ZH: "待填：原页面没有给出答案。"}
 
 _HEADING = re.compile(r"(?P<before>[\s>]*(?:(?:[-*+]|\d+[.)])\s+)?)#{1,6}\s+(?P<text>.*?)(?:\s+#+)?\s*$")
-_LABEL = re.compile(r"(?:\*\*|__)(?P<name>[^*_\n]{1,40}?)\s*[:：]?\s*(?:\*\*|__)\s*[:：]?\s*(?P<rest>.*)")
+_LABEL = re.compile(
+    r"(?:\*\*|__)(?P<name>[^*_\n:：]{1,40}?)\s*"
+    r"(?:[:：]\s*(?:\*\*|__)|(?:\*\*|__)(?=\s*[:：]|\s*$|\s+[^a-z\s]))\s*[:：]?\s*(?P<rest>.*)"
+)
+"""A label such as `**Cause**`; in `**Verify** that it runs`, the bold word is part of a sentence."""
 _PLAIN_LABEL = re.compile(r"(?P<name>[^*_\n:：]{1,40}?)\s*[:：]\s*(?P<rest>.*)")
 
 
@@ -48,7 +52,9 @@ def read_answer(page: MarkdownPage, question: PageQuestion, targets: Targets, en
 
 def source_lines(page: MarkdownPage, question: PageQuestion) -> list[str]:
     """Return the lines of the answer as on the page, without the marks that separate it from the question."""
-    lines = dedent(trim(page.lines[question.body : question.end]))
+    # Right below a heading, what is indented is code.
+    as_is = list if page.lines[question.first].startswith("#") else dedent
+    lines = as_is(trim(page.lines[question.body : question.end]))
     if question.lead.strip(" \t*_:："):
         lines = [question.lead.strip().removeprefix(":").removeprefix("：").strip(), *lines]
     lines = trim(lines)
@@ -60,7 +66,7 @@ def source_lines(page: MarkdownPage, question: PageQuestion) -> list[str]:
         lines[0] = re.sub(r"^\s*:\s+", "", lines[0])
     if lines and (mark := WORDING.answer_mark.match(lines[0])):
         lines[0] = _without_mark(lines[0], mark.end())
-    return dedent(trim(lines))
+    return as_is(trim(lines))
 
 
 def _without_mark(line: str, end: int) -> str:

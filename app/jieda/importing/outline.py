@@ -8,7 +8,7 @@ from html import unescape
 from itertools import accumulate, pairwise
 from statistics import fmean
 
-from jieda.content.markdown.body import SourceBlock
+from jieda.content.markdown.body import SourceBlock, parse_page
 from jieda.entry import NO_TEXT
 from jieda.importing.wording import WORDING, fold_title
 
@@ -30,7 +30,7 @@ _EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]
 
 
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
-_FENCE = re.compile(r"^[ \t>]*(`{3,}(?!.*`)|~{3,})")
+_FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(`{3,}(?!.*`)|~{3,})")
 
 
 def fence_after(fence: str, line: str) -> str:
@@ -45,6 +45,18 @@ def code_lines(lines: Iterable[str]) -> frozenset[int]:
     """Return the numbers of lines in fenced code, fences included."""
     marks = list(accumulate(lines, fence_after, initial=""))
     return frozenset(number for number, pair in enumerate(pairwise(marks)) if any(pair))
+
+
+def all_code_lines(text: str) -> frozenset[int]:
+    """Return the numbers of lines in fenced and in indented code."""
+
+    def indented(blocks: Iterable[SourceBlock]) -> Iterator[int]:
+        for block in blocks:
+            yield from (
+                range(block.first, block.end) if block.kind == "code_block" else indented(block.children)
+            )
+
+    return code_lines(text.split("\n")).union(indented(parse_page(text).blocks))
 
 
 def between_spans(text: str, change: Callable[[str], str]) -> str:

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from bisect import bisect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -15,7 +16,7 @@ from jieda.han import count_han
 from jieda.importing.boxes import open_boxes
 from jieda.importing.elements import Lines
 from jieda.importing.html_pages import html_to_markdown
-from jieda.importing.outline import code_lines
+from jieda.importing.outline import all_code_lines, code_lines
 from jieda.importing.restructured import to_markdown
 
 MAX_PAGE_BYTES = 8 << 20
@@ -36,7 +37,10 @@ _FRONT = re.compile(
 """Front matter; that of Hexo has no opening line, that of Hugo may be TOML."""
 _PROSE = re.compile(r"\A[ \t]*\n|^#{1,6} .*\n[ \t]*\n", re.MULTILINE)
 """Signs that the text between two `---` lines is not front matter: the page begins with a rule."""
-_COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
+_COMMENT = re.compile(
+    r"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL
+)
+"""A comment, or code in a line, in which there is none."""
 _MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
 _DATES = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
 
@@ -194,15 +198,16 @@ def _blank_out(text: str, span: tuple[int, int]) -> str:
 
 
 def _without_comments(text: str) -> str:
-    lines = text.split("\n")
     if "<!--" not in text and "{/*" not in text:
         return text
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-    in_code = [(starts[number], starts[number + 1]) for number in code_lines(lines)]
-    for match in reversed(list(_COMMENT.finditer(text))):
-        if not any(start <= match.start() < end for start, end in in_code):
-            text = _blank_out(text, match.span())
-    return text
+    code = all_code_lines(text)
+    starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+
+    def blank(match: re.Match[str]) -> str:
+        is_code = match["mark"] or bisect(starts, match.start()) - 1 in code
+        return match[0] if is_code else "\n" * match[0].count("\n")
+
+    return _COMMENT.sub(blank, text)
 
 
 def _without_modules(text: str) -> str:

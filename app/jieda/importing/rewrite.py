@@ -11,7 +11,7 @@ from jieda.content.markdown.body import BARE_ADDRESS
 from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
 from jieda.importing.elements import INLINE
-from jieda.importing.outline import between_spans, code_lines, decode
+from jieda.importing.outline import all_code_lines, between_spans, decode
 
 _ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
 _DROPPED = "|".join(
@@ -64,7 +64,7 @@ def tidy(text: str) -> str:
 def outside_code(text: str, change: Callable[[str], str]) -> str:
     """Apply `change` to all text outside code blocks and code spans."""
     lines = text.split("\n")
-    code = code_lines(lines)
+    code = all_code_lines(text)
     parts: list[str] = []
     for is_code, numbers in groupby(range(len(lines)), code.__contains__):
         part = "\n".join(lines[number] for number in numbers)
@@ -107,7 +107,7 @@ _INLINE = re.compile(
 )
 _INLINE_OR_BARE = re.compile(rf"{_INLINE.pattern}|(?<!<)(?<!\]\(){BARE_ADDRESS.pattern}")
 _REFERENCE = re.compile(r"(?P<image>!?)\[(?P<text>[^\[\]]+)\](?:\[(?P<label>[^\[\]]*)\])?(?![(:\[])")
-_DEFINITION = re.compile(r"^ {0,3}\[[^\]^][^\]]*\]:\s+\S+.*\n?", re.MULTILINE)
+_DEFINITION = re.compile(r"^ {0,3}\[([^\]^][^\]]*)\]:\s+\S+.*\n?", re.MULTILINE)
 _LANGUAGE_SUFFIX = re.compile(r"[._-](?:en|zh|zh[-_](?:cn|hans))$", re.IGNORECASE)
 
 
@@ -151,8 +151,11 @@ class LinkRewriter:
         return outside_code(text, self._rewrite_prose)
 
     def _rewrite_prose(self, text: str) -> str:
-        inlined = _inline_references(text, self.targets.references)
-        return _INLINE_OR_BARE.sub(self._replacement, _DEFINITION.sub("", inlined))
+        known = self.targets.references
+        inlined = _inline_references(text, known)
+        # A line such as `[INFO]: up and running` defines no address.
+        prose = _DEFINITION.sub(lambda match: "" if _label(match[1]) in known else match[0], inlined)
+        return _INLINE_OR_BARE.sub(self._replacement, prose)
 
     def _replacement(self, match: re.Match[str]) -> str:
         if match["target"] is None:
@@ -207,11 +210,15 @@ def anchor_key(text: str) -> str:
     return re.sub(r"[\W_]+", "", slug(text))
 
 
+def _label(text: str) -> str:
+    return " ".join(text.split()).upper()
+
+
 def _inline_references(text: str, references: Mapping[str, str]) -> str:
     """Convert reference links to inline ones, since the definitions are not imported."""
 
     def inline(match: re.Match[str]) -> str:
-        label = " ".join((match["label"] or match["text"]).split()).upper()
+        label = _label(match["label"] or match["text"])
         return f"{match['image']}[{match['text']}]({references[label]})" if label in references else match[0]
 
     return _REFERENCE.sub(inline, text) if references else text
