@@ -752,6 +752,8 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
   # and wait
 </code></pre>
 <table><tr><td>Side by side</td><td>for looks</td></tr></table>
+<section><ol start="x"><li>Mind:</ol>
+<aside>Never wrap it in a &lt;div&gt;, 2 &lt; 3, <code><a href="x">&lt;!-- a`b</a></code></aside></section>
 <h2>Is it safe?</h2>Yes."""
     assert imported(["faq.html"], faq_DOT_html=page).exit_code == 0
     assert draft(tmp_path, "plug-fits").endswith("""
@@ -775,4 +777,8 @@ pull --all
 ```
 
 Side by side for looks
+
+1. Mind:
+
+Never wrap it in a `<div>`, 2 < 3, `` <!-- a`b ``
 """)

@@ -44,8 +44,10 @@ Why is it slow?
 2. Because of the net.
 
 .. code-block:: text
+   :linenos:
 
-   waiting
+   while <p>:
+       waiting
 
 """
 PO = """\
@@ -94,7 +96,7 @@ def test_restructured_text_becomes_markdown_with_the_lines_it_came_from(tmp_path
     assert "```\ntrain --load\n```" in text
     assert "> **Note**\n>\n> Needs `app.save`." in text
     assert "1. Because of the disk." in text
-    assert "```text\nwaiting\n```" in text
+    assert "```text\nwhile <p>:\n    waiting\n```" in text
 
 
 @pytest.mark.parametrize("source", ["faq.rst", "faq.md"])

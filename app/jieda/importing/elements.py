@@ -21,6 +21,7 @@ QUESTION = "#### "
 
 _ASKED = re.compile(r"question(?:\s|$)", re.IGNORECASE)
 _ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
+_LESS = re.compile(r"(?P<code>`[^`]+`)|(?P<tag>(?<!\w)</?\w[^<>`]*>)|<")
 _BEGINS_BLOCK = re.compile(r"#|- |\d+\. |>|```|~~~|\||<details")
 
 
@@ -86,10 +87,12 @@ def _inline(elements: Sequence[Element]) -> str:
 def _inline_text(element: Element) -> str:
     """Write an element as inline Markdown; blocks in it become plain text."""
     name, attributes = element.name, element.attributes
-    text = re.sub(r"\s+", " ", element.text) + _inline(element.children)
-    if name in INLINE or name == "pre":
-        mark = INLINE.get(name, "`")
-        return f"{mark}{text.strip() if name == 'pre' else text}{mark}" if text.strip() else text
+    if (mark := INLINE.get(name, "`" if name == "pre" else "")) == "`":
+        code = " ".join("".join(each.text for each in element.walk()).split())
+        return _code_span(code) if code else " "
+    text = _LESS.sub(_less, re.sub(r"\s+", " ", element.text)) + _inline(element.children)
+    if mark:
+        return f"{mark}{text}{mark}" if text.strip() else text
     if name == "anchor":
         # It may be only the `¶` that links a heading to itself.
         return text if re.search(r"\w", text) else ""
@@ -98,6 +101,15 @@ def _inline_text(element: Element) -> str:
     if name == "img":
         return f"![{attributes.get('alt', '')}]({attributes.get('src', '')})"
     return f" {text} " if name in BLOCKS or name in {"br", "td", "th"} else text
+
+
+def _code_span(text: str) -> str:
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _less(match: re.Match[str]) -> str:
+    """Write a tag that a text mentions as code: in Markdown it would be a tag."""
+    return match["code"] or (f"`{match['tag']}`" if match["tag"] else "&lt;")
 
 
 def _heading(element: Element) -> Lines:
@@ -117,7 +129,8 @@ def _question(element: Element) -> Lines:
 
 def _list(element: Element) -> Lines:
     lines: Lines = []
-    number = int(element.attributes.get("start") or 1)
+    start = element.attributes.get("start", "")
+    number = int(start) if re.fullmatch(r"[0-9]{1,9}", start) else 1
     for child in element.children:
         mark = "- " if element.name == "ul" else f"{number}. "
         if child.name == "li":

@@ -9,6 +9,7 @@ SILENT = frozenset("head title script style nav header footer aside form noscrip
 """Elements whose text is not part of the page's content."""
 LANDMARKS = frozenset("banner complementary contentinfo navigation search".split())
 """Roles of elements, such as a `<div>`, whose text is not part of the page's content either."""
+CONTENT = frozenset({"article", "main", "section"})
 EMPTY = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 """Elements without an end tag."""
 ENDED_BY = {
@@ -64,8 +65,8 @@ class TreeBuilder(HTMLParser):
                 return
 
     def _is_silent(self, element: Element) -> bool:
-        if element.name == "header" and any(each.name in {"article", "section"} for each in self._open):
-            # The header of a part of the page, not of the site.
+        if element.name in {"header", "aside"} and any(each.name in CONTENT for each in self._open):
+            # A header or notice of a part of the page, not of the site.
             return False
         return element.name in SILENT or element.attributes.get("role") in LANDMARKS
 

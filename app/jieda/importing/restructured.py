@@ -37,13 +37,15 @@ SETTINGS = {
 
 SILENT = frozenset({"toctree", "contents", "index", "only", "meta", "raw", "include", "highlight", "sectnum"})
 """Directives whose content is not text."""
+CODE = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "prompt"})
+"""Directives whose content is code. docutils refuses them for options that only Sphinx has, such as `:linenos:`."""
 FOLDED = frozenset({"dropdown", "collapse", "details", "toggle"})
 """Directives that make their content collapsible, as `<details>` does."""
 
 _DIRECTIVE = re.compile(
     r"\.\.\s+(?P<name>[\w:.+-]+)::[ \t]*(?P<argument>[^\n]*)\n?(?P<content>.*)", re.DOTALL
 )
-_OPTION = re.compile(r"^\s*:[\w-]+:(?:[ \t].*)?(?:\n|\Z)", re.MULTILINE)
+_OPTIONS = re.compile(r"\A(?:[ \t]*:[\w-]+:(?:[ \t].*)?(?:\n|\Z))+")
 _ROLE = re.compile(r":(?:[\w.+-]+:)*(?P<role>[\w.+-]+):`(?P<text>[^`]+)`")
 _TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
 _PROSE_ROLES = frozenset({"ref", "doc", "term", "numref", "abbr", "guilabel", "menuselection", "any"})
@@ -152,7 +154,11 @@ def _read_directive(element: Element, node: Any, level: int) -> None:
     for block in node.findall(lambda each: _is(each, "literal_block")):
         match = _DIRECTIVE.match(block.astext())
         if match and match["name"] not in SILENT:
-            argument, text = match["argument"].strip(), _OPTION.sub("", dedent(match["content"]))
+            argument, text = match["argument"].strip(), _OPTIONS.sub("", dedent(match["content"]))
+            if match["name"] in CODE:
+                element.name, element.attributes = "pre", {"language": argument.partition(" ")[0]}
+                element.children = [Element("", element.line, text.strip("\n"))]
+                return
             summary = argument if match["name"] in FOLDED else ""
             content = _document(text if summary else f"{argument}\n\n{text}", level)
             for each in content.walk():
