@@ -46,8 +46,8 @@ class Repository:
     @classmethod
     def around(cls, folder: Path) -> "Repository":
         """Return the repository of a folder. Raises GitError if there is none, or git is not installed."""
-        output = run(folder, "rev-parse", "--show-toplevel").decode().removesuffix("\n")
-        return cls(Path(output).resolve())
+        output = run(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n")
+        return cls(Path(os.fsdecode(output)).resolve())
 
     def fork_point(self, revision: str) -> str:
         """Return the last common commit of `revision` and HEAD. Raises GitError if there is none."""

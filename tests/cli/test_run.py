@@ -200,7 +200,8 @@ def test_a_process_that_outlives_the_command_holds_nothing_up() -> None:
         (("--url", "htp://faq.example.com"), "is not the address of a server"),
         (("--lang", "fr"), "'fr' is not one of"),
         (("--report", "missing/report.json"), "missing/report.json: cannot be written"),
-        (("--log", "missing/output.log"), "missing/output.log: cannot be written: No such file"),
+        (("--log", "missing/output.log"), "missing/output.log: No such file"),
+        (("--report", "long" * 99), "long: File name too long"),
     ],
 )
 def test_a_wrong_option_is_told_before_the_command_runs(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from jieda.cli.running import content_option, writing
+from jieda.cli.running import content_option
 from jieda.export.pages import export_site
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
@@ -45,17 +45,16 @@ def command(
     settings = Settings.load(os.environ, content=directories, **options)
     knowledge = Knowledge(settings)
     knowledge.open()
-    with writing():
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=ASIDE, dir=directory) as folder:
-            new, old = Path(folder) / "new", Path(folder) / "old"
-            count = asyncio.run(_write(create_app(settings, knowledge), new))
-            old.mkdir()
-            # Not the directory itself, which may be a mount point, a link or a shell's current directory.
-            for source, target in ((directory, old), (new, directory)):
-                for each in [*source.iterdir()]:
-                    if each != Path(folder):
-                        each.rename(target / each.name)
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=ASIDE, dir=directory) as folder:
+        new, old = Path(folder) / "new", Path(folder) / "old"
+        count = asyncio.run(_write(create_app(settings, knowledge), new))
+        old.mkdir()
+        # Not the directory itself, which may be a mount point, a link or a shell's current directory.
+        for source, target in ((directory, old), (new, directory)):
+            for each in [*source.iterdir()]:
+                if each != Path(folder):
+                    each.rename(target / each.name)
     click.echo(f"{count} files in {directory}")
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from jieda.cli.asking import lang_option, local_client
-from jieda.cli.running import content_option, day, print_json, writing
+from jieda.cli.running import content_option, day, print_json
 from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, diagnose_threads, group_threads
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
@@ -119,8 +119,7 @@ def import_pages(
     """Import pages and print a report; return 0 if all named pages have questions, else 1. Raises JiedaError."""
     t = report_translator(lang)
     found = plan_import(request, ProgressBar(t))
-    with writing():
-        written = [] if dry_run else [str(path) for path in found.write(request.directories[-1])]
+    written = [] if dry_run else [str(path) for path in found.write(request.directories[-1])]
     if as_json:
         left_out = [
             {"page": page} | asdict(section)
@@ -230,8 +229,7 @@ def import_threads(  # noqa: PLR0913 - one parameter for each option
     drafts = [drafter.draft(group) for group in progress([group for group in groups if not group.entry])]
     files = {chosen[-1] / where: text for each in drafts for where, text in each.files.items()}
     if not dry_run:
-        with writing():
-            carry_out([Create(path, text.encode()) for path, text in files.items()])
+        carry_out([Create(path, text.encode()) for path, text in files.items()])
     written = [] if dry_run else [*map(str, files)]
     if as_json:
         print_json({"groups": _group_data(groups, drafts), "written": written})

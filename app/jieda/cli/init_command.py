@@ -12,7 +12,6 @@ import click
 
 from jieda import git
 from jieda.cli.import_command import PAGE, import_pages
-from jieda.cli.running import writing
 from jieda.content.authoring.source_text import sync_twins
 from jieda.content.markdown.links import slug
 from jieda.content.read.load import Loaded
@@ -84,14 +83,13 @@ def command(  # noqa: PLR0913 - one parameter for each option
     fields = {each: field or FIELDS[each] for each in languages}
     names = {each: name or filled(NAMES[each], {"field": fields[each]}) for each in languages}
     folder, content = _folder_name(fields[languages[0]]), directory / "content"
-    with writing():
-        for path, text in _files(names, fields, folder):
-            place = directory / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
-            click.echo(str(place))
-        if len(languages) > 1:
-            sync_twins(Loaded([content]).corpus, [f"{folder}/{ENTRY}"])
+    for path, text in _files(names, fields, folder):
+        place = directory / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+        click.echo(str(place))
+    if len(languages) > 1:
+        sync_twins(Loaded([content]).corpus, [f"{folder}/{ENTRY}"])
     if as_repository:
         git.run(directory, "init", "--quiet")
     request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)

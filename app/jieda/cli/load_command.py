@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import click
 
-from jieda.cli.running import content_option, writing
+from jieda.cli.running import content_option
 from jieda.content.read.gather import load_taxonomies
 from jieda.importing.load import Loader, LoadEvent, LoadOutcome, open_record
 from jieda.settings import content_directories
@@ -43,7 +43,7 @@ def command(
     if into.resolve() not in {each.resolve() for each in chosen}:
         chosen = (*chosen, into)
     taxonomy = load_taxonomies(chosen).taxonomy
-    with writing(), open_record(into, dry_run=dry_run) as record:
+    with open_record(into, dry_run=dry_run) as record:
         loader = Loader(into, taxonomy, record, dry_run)
         path = getattr(source, "name", "")
         name = path if isinstance(path, str) and path not in {"", "<stdin>"} else "standard input"

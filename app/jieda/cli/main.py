@@ -38,10 +38,13 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.format_message()}\n{hint}", error.ctx) from error
         except JiedaError as error:
             raise _Failure(str(error)) from error
+        except UnicodeEncodeError as error:  # a path or an argument
+            raise _Failure(f"{error.object[:100]!r} is not UTF-8") from error
         except OSError as error:
-            if error.filename is not None or error.errno not in CANNOT_WRITE:
+            if error.filename is None and error.errno not in CANNOT_WRITE:
                 raise
-            raise _Failure(f"the output cannot be written: {error.strerror}") from error
+            where = error.filename or "the output cannot be written"
+            raise _Failure(f"{where}: {error.strerror}") from error
         return ctx.exit(code if isinstance(code, int) else 0)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - the method of the library

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from jieda.cli.running import content_option, day, print_json, writing
+from jieda.cli.running import content_option, day, print_json
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
@@ -36,8 +36,7 @@ def mv(old: str, new: str, dry_run: bool, directories: tuple[Path, ...]) -> None
     for path in plan.unread:
         click.echo(f"{path}: cannot be read and stays as it is; see `jieda check`", err=True)
     if not dry_run:
-        with writing():
-            carry_out(plan.steps)
+        carry_out(plan.steps)
     for step in plan.steps:
         click.echo(_describe(step))
     if dry_run:
@@ -86,8 +85,7 @@ def fmt(files: tuple[Path, ...], only_check: bool, directories: tuple[Path, ...]
             found = found or only_check
             click.echo(str(path))
             if not only_check:
-                with writing():
-                    carry_out([Rewrite(path.resolve(), ordered)])
+                carry_out([Rewrite(path.resolve(), ordered)])
     return 1 if found else 0
 
 
@@ -173,6 +171,5 @@ def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> No
     if every == bool(ids):
         raise click.UsageError("Name either the entries or --all.")
     corpus = Loaded(content_directories(directories)).corpus
-    with writing():
-        for path in sync_twins(corpus, twin_ids(corpus) if every else ids):
-            click.echo(str(path))
+    for path in sync_twins(corpus, twin_ids(corpus) if every else ids):
+        click.echo(str(path))

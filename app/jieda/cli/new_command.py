@@ -8,7 +8,7 @@ import click
 
 from jieda.cli.asking import ask, local_client
 from jieda.cli.diagnose import end_of, read_chunks
-from jieda.cli.running import content_option, writing
+from jieda.cli.running import content_option
 from jieda.content.authoring.edition_text import check_id, skeletons
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
@@ -70,8 +70,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 def _write(directory: Path, files: Mapping[str, str]) -> None:
     """Write new files, by path below a content directory, and name them."""
     steps = [Create(directory / where, text.encode()) for where, text in files.items()]
-    with writing():
-        carry_out(steps)
+    carry_out(steps)
     for step in steps:
         click.echo(str(step.path))
 

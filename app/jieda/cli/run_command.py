@@ -21,7 +21,7 @@ from typing import BinaryIO
 import click
 
 from jieda.cli.launch import RUN
-from jieda.cli.running import FORMATS, LANGUAGES, content_option, url_option, writing
+from jieda.cli.running import FORMATS, LANGUAGES, content_option, url_option
 from jieda.cli.tail import Tail
 from jieda.errors import JiedaError
 
@@ -82,8 +82,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     """
     if report and not _may_write(Path(report)):
         raise JiedaError(f"{report}: cannot be written")
-    with writing():
-        tail, copy = Tail(KEPT), Path(log).open("wb", buffering=0) if log else None  # noqa: SIM115 - `_close` closes it
+    tail, copy = Tail(KEPT), Path(log).open("wb", buffering=0) if log else None  # noqa: SIM115 - `_close` closes it
     code = run_and_copy(arguments, tail, copy)
     whole = log if log and copy and _close(copy) and Path(log).is_file() else None
     if code not in NO_FAILURE and tail.text().strip():

@@ -1,10 +1,8 @@
-"""Shared by commands: options, output as JSON, and messages for files that cannot be written."""
+"""Shared by commands: options, and output as JSON."""
 
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
@@ -13,7 +11,6 @@ import click
 
 from jieda.address import server_address
 from jieda.entry import Language
-from jieda.errors import JiedaError
 from jieda.places import CONTENT
 
 Value = TypeVar("Value")
@@ -44,21 +41,12 @@ def day(text: str) -> date:
         raise click.BadParameter(f"{text!r} is not a day such as 2026-01-31") from error
 
 
-@contextmanager
-def writing() -> Iterator[None]:
-    """Turn an OSError inside into a JiedaError that names the file, if known."""
-    try:
-        yield
-    except OSError as error:
-        what = f"{error.filename}:" if error.filename else "the files"
-        raise JiedaError(f"{what} cannot be written: {error.strerror}") from error
-
-
 def note_unused_content(ctx: click.Context, _: click.Parameter, value: Value) -> Value:
     """Print a hint if the shipped entries are used in a folder with content from `jieda init`. That content is not used
     by itself, or programs would trust whatever folder they are started in."""
     here = Path("content")
-    elsewhere = ctx.params.get("url") or ctx.params.get("files")
+    # A diagnosis that `jieda run` starts says it.
+    elsewhere = ctx.params.get("url") or ctx.params.get("files") or ctx.info_name == "run"
     is_chosen = value or os.environ.get("JIEDA_CONTENT") or elsewhere
     if not is_chosen and (here / "taxonomy.yaml").is_file() and here.resolve() != CONTENT:
         click.echo(

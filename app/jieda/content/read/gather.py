@@ -161,6 +161,8 @@ def _why_missing(root: Path) -> str:
     for problem in list_directory(root, frozenset()).problems:
         if problem.path == TAXONOMY:
             return problem.message
+    if (root / TAXONOMY).exists():
+        return "cannot be read"
     if (root / "content" / TAXONOMY).is_file():
         return f"is missing, but {root / 'content'} has one: is that meant?"
     if any(root.glob("*")):
