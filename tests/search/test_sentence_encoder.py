@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from importlib.metadata import distribution
 from pathlib import Path
@@ -52,6 +53,17 @@ def test_vectors_stay_the_same_when_more_words_are_asked_than_are_kept(tmp_path:
     for _ in range(2):
         asked = np.concatenate([ours.embed([line], as_query=True) for line in lines])
         assert np.abs(asked - told).max() < 1e-5
+
+
+def test_long_chinese_questions_do_not_pile_up_in_memory(tmp_path: Path) -> None:
+    ours = SentenceEncoder(tmp_path)
+    ours.embed(["开始"])
+    tracemalloc.start()
+    for start in range(0x4E00, 0x4E00 + 40):
+        ours.embed(["".join(map(chr, range(start, start + 2000)))], as_query=True)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 1 << 20
 
 
 def test_a_vector_is_the_same_to_the_last_bit_whatever_was_embedded_before(tmp_path: Path) -> None:

