@@ -187,6 +187,16 @@ async def test_more_logs_than_can_be_worked_on_are_refused_at_once(tmp_path: Pat
         assert (await client.post("/api/v1/diagnose", content=b"KeyError: 1")).status_code == 200
 
 
+async def test_a_log_larger_than_all_together_may_be_is_read_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jieda.usecases.service.MOST_CHARACTERS", 100)
+    async with client_at(application(tmp_path), "127.0.0.1") as client:
+        for _ in range(2):
+            answer = await client.post("/api/v1/diagnose", content=b"KeyError: 1\n" * 20)
+            assert answer.status_code == 200
+
+
 async def test_one_client_has_one_log_worked_on_and_two_waiting(tmp_path: Path) -> None:
     app = application(tmp_path)
     log = b"RuntimeError: CUDA error at 0x7f00, rank 3 of 8\n" * 8000

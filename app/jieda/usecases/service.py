@@ -149,7 +149,7 @@ LARGE_LOGS = (1, 17)
 """Maximum in progress, in a process of their own, and waiting; if each has a megabyte, the last waits some 10 s."""
 SMALL_LOGS = (2, 64)
 MOST_CHARACTERS = 16 << 20
-"""Maximum of characters of all logs in a lane together."""
+"""Maximum of characters of all logs in a lane together, unless there is only one."""
 
 
 class Turns:
@@ -166,7 +166,8 @@ class Turns:
     @asynccontextmanager
     async def turn(self, size: int) -> AsyncIterator[None]:
         """Wait for a turn to work on `size` characters. Raises TooBusy if too much is waiting already."""
-        if not self._room or size > self._characters:
+        # One that is larger than all may be is read alone.
+        if not self._room or size > self._characters < MOST_CHARACTERS:
             raise TooBusy
         self._room -= 1
         self._characters -= size
