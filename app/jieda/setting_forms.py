@@ -74,8 +74,7 @@ def directories(value: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ..
 @_path_errors()
 def existing_file(text: str) -> str:
     """Return the path of an existing file, or an empty text. Raises ValueError."""
-    path = absolute(Path(text))
-    if text and not path.is_file():
+    if text and not (path := absolute(Path(text))).is_file():
         raise ValueError("must be a file")
     return str(path) if text else ""
 

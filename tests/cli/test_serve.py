@@ -87,6 +87,14 @@ def test_a_switch_is_turned_on_and_off_by_its_option(tmp_path: Path) -> None:
     assert "--semantic [0|1]" in jieda("serve", "--help").stdout
 
 
+def test_settings_need_no_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert Settings.load({}).dictionary == ""
+
+
 def test_an_option_wins_over_the_environment(tmp_path: Path) -> None:
     given = variables({"port": "8000", "content": str(write(tmp_path, ONE))})
     ended = jieda("serve", "--port", "x", **given)
