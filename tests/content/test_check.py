@@ -18,6 +18,8 @@ from tests.support.small_content import TAXONOMY, edition, write
 
 ERROR = {"kind": "error", "signatures": "['chunk {int} of the moon is missing']"}
 FIX, FIX_ZH = "## Fix\n\nDo `x`.\n", "## 解决办法\n\n做 `x`。\n"
+NOTES = "## Notes\n\nNot `TODO: x`.\n\n```\n# TODO: y\n```\n"
+"""Code may have what a skeleton has."""
 SAMPLES = {
     "samples/roll/a/1.log": "rank 3: chunk 7 of  the moon is missing\n",
     "samples/roll/a/2.log": "\x1b[31mCHUNK 12 of the moon is missing\x1b[0m\n",
@@ -25,7 +27,7 @@ SAMPLES = {
 GOOD = {
     "en/roll/a.md": edition("A moon error", FIX, **ERROR),
     "zh/roll/a.md": edition("月亮报错", FIX_ZH, **ERROR),
-    "en/roll/b.md": edition("Only English", "## Steps\n\n1. `run`\n\n## Notes\n\nN.\n", kind="how-to"),
+    "en/roll/b.md": edition("Only English", f"## Steps\n\n1. `run`\n\n{NOTES}", kind="how-to"),
 } | SAMPLES
 
 TAXONOMY_LINES = TAXONOMY.count("\n")

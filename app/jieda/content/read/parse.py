@@ -8,7 +8,7 @@ condition under which it applies.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -179,12 +179,12 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
     if fatal:
         return None, problems
     _refuse_body(body_text, body_line)
-    unfinished = tuple(line for line, text in enumerate(raw.split("\n"), 1) if PLACEHOLDER.search(text))
+    framework = entry_id.partition("/")[0]
+    body = parse_body(body_text, lang, framework, body_line)
+    unfinished = _find_placeholders(raw, body.code_lines)
     if not front.draft and _is_only_skeleton(front.title, body_text):
         todo = (Problem(file.where, line, "unfinished", ONLY_SKELETON, served=False) for line in unfinished)
         return None, (*problems, *todo)
-    framework = entry_id.partition("/")[0]
-    body = parse_body(body_text, lang, framework, body_line)
     fix = Fix.of(raw, body)
     outline = FileOutline(
         id=entry_id,
@@ -216,6 +216,12 @@ def _refuse_body(body: str, line: int) -> None:
         raise UnservableError(line, "body", "the body is empty")
     if body.count("[") > MAX_BRACKETS:
         raise UnservableError(line, "size", f"the body has more than {MAX_BRACKETS} square brackets")
+
+
+def _find_placeholders(raw: str, code: Container[int]) -> tuple[int, ...]:
+    """Return the lines that still have text of the skeleton. Code has TODOs of its own."""
+    prose = ((line, CODE_SPAN.sub("", text)) for line, text in enumerate(raw.split("\n"), 1))
+    return tuple(line for line, text in prose if PLACEHOLDER.search(text) and line not in code)
 
 
 def _is_only_skeleton(title: str, body: str) -> bool:
