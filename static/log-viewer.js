@@ -21,9 +21,7 @@ const STAMP = /(?:\d{2,4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}-\d{1,2})?[T ]?\d{1,2}:\d
 const WIDE = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6]/g;
 
 function readLines(text) {
-  let clean = text.replace(/\r\n/g, "\n");
-  if (!clean.includes("\n")) clean = clean.replace(/\r/g, "\n");
-  clean = clean.replace(CODES, "");
+  let clean = text.replace(CODES, "");
   if (clean.includes("[0m")) clean = clean.replace(REMAINS, "");
   if (clean.includes("&")) clean = clean.replace(/&(?:lt|gt|quot|#39|amp);/g, (found) => ENTITIES[found]);
   const lines = clean.replace(CONTROL, "").split("\n");
@@ -87,10 +85,9 @@ class Log {
     }
   }
 
-  /** A line without its prefixes; of a progress bar, the last state. */
+  /** A line without its prefixes. */
   body(line) {
-    const text = this.lines[line] ?? "";
-    return text.includes("\r") ? text.trimEnd().replace(/.*\r/, "") : text.slice(this.width[line]);
+    return (this.lines[line] ?? "").slice(this.width[line]);
   }
 
   prefix(line) {
@@ -311,6 +308,12 @@ class Viewer {
       if (this.tops[middle] <= top) low = middle; else high = middle - 1;
     }
     return low;
+  }
+
+  /** The line of an item, or the first in a fold. */
+  lineAt(place) {
+    const item = this.items[place];
+    return item < 0 ? this.folds[-item - 1][0] : item;
   }
 
   /* -- Drawing -- */
@@ -539,7 +542,7 @@ class Viewer {
     const { hits } = this;
     if (!hits.length) return;
     if (from !== undefined) {
-      const line = this.items[from] < 0 ? this.folds[-this.items[from] - 1][0] : this.items[from];
+      const line = this.lineAt(from);
       this.hit = Math.max(0, hits.findIndex((each) => each >= line));
     } else this.hit = (this.hit + by + hits.length) % hits.length;
     const line = hits[this.hit];
@@ -550,7 +553,7 @@ class Viewer {
   }
 
   showOnly(source) {
-    const line = this.now >= 0 ? this.now : this.items[this.placeAt(this.scroller.scrollTop)];
+    const line = this.now >= 0 ? this.now : this.lineAt(this.placeAt(this.scroller.scrollTop));
     this.only = source;
     this.arrange();
     this.find();
@@ -560,11 +563,11 @@ class Viewer {
   }
 
   toggle() {
-    const line = this.items[this.placeAt(this.scroller.scrollTop)];
+    const line = this.lineAt(this.placeAt(this.scroller.scrollTop));
     this.isFolding = !this.isFolding;
     this.fold.textContent = this.say(this.isFolding ? "unfold" : "fold");
     this.arrange();
-    if (line >= 0 && this.placeOf.has(line)) { this.scroller.scrollTop = this.tops[this.placeOf.get(line)]; this.draw(); }
+    if (this.placeOf.has(line)) { this.scroller.scrollTop = this.tops[this.placeOf.get(line)]; this.draw(); }
   }
 
   /** Draws all of it, once it stands in the page. */

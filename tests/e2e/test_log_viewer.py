@@ -125,8 +125,20 @@ def test_a_large_log_is_drawn_in_part_and_read_to_its_end(open_page: OpenPage) -
 
 
 def test_processes_are_told_apart_and_shown_one_by_one(open_page: OpenPage) -> None:
-    page = open_page("/en/diagnose", viewport=DESKTOP)
-    show(page, log_of_ranks(10))
+    page = open_page("/en/diagnose", viewport=DESKTOP | {"height": 500})
+    show(page, log_of_ranks(20) + "main waits\n" * 40)
+    process = page.get_by_label("Process", exact=True)
+    page.locator(".viewer-fold").last.evaluate(
+        """async (fold) => {
+          for (const _ of Array(4)) {  // what is drawn above it may be higher than was guessed
+            fold.closest(".viewer-lines").scrollTop = fold.offsetTop + 2;
+            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+          }
+        }"""
+    )
+    process.select_option(label="4007")
+    assert numbers(page)[-1] == 19 * RANKS + 8, "it goes on at the fold that was in view"
+    process.select_option("0")
     page.locator(".viewer-lines").evaluate("(lines) => { lines.scrollTop = 0; }")
     expect(line(page, 1)).to_be_visible()
     colors = page.locator(".viewer-line.of-process").evaluate_all(
@@ -137,7 +149,7 @@ def test_processes_are_told_apart_and_shown_one_by_one(open_page: OpenPage) -> N
         "all => new Set(all.map((one) => one.getBoundingClientRect().left)).size"
     )
     assert starts == 1, "times stand below one another"
-    page.get_by_label("Process", exact=True).select_option(label="4007")
+    process.select_option(label="4007")
     expect(line(page, 8)).to_have_count(1)
     expect(line(page, 9)).to_have_count(0)
     assert set(page.locator(".viewer-who").all_text_contents()) == {"4007"}
