@@ -111,14 +111,26 @@ def test_the_end_waits_for_no_request_that_was_taken_back() -> None:
     lines = [
         message("tools/call", 1),
         message("notifications/cancelled", requestId=1),
-        "[",
-        '{"id": []}',
+        "[\n",
+        "\n",
+        '{"id": []}\n',
+        '{"jsonrpc": "2.0", "id": 2}\n',
+        '{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": [1]}\n',
         "1",
     ]
-    opening = Opening(io.StringIO("\n".join(lines)), io.StringIO(), lambda answer: answer)
+    answers = io.StringIO()
+    opening = Opening(io.StringIO("".join(lines)), answers, lambda answer: answer)
     start = time.monotonic()
-    assert list(iter(opening.readline, ""))
+    assert list(iter(opening.readline, "")) == lines[:2]
     assert time.monotonic() - start < LAST_ANSWERS / 2
+    refused = [json.loads(line) for line in answers.getvalue().splitlines()]
+    assert [(each["id"], each["error"]["code"]) for each in refused] == [
+        (None, -32700),
+        (None, -32600),
+        (2, -32600),
+        (3, -32600),
+        (None, -32600),
+    ]
 
 
 @pytest.mark.server

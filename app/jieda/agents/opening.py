@@ -46,9 +46,12 @@ class Opening:
                 self._replayed.append(line)
                 break
             if reply:
-                self._write.write(json.dumps(reply, separators=(",", ":")) + "\n")
-                self._write.flush()
+                self._send(reply)
             load()
+
+    def _send(self, message: Message) -> None:
+        self._write.write(json.dumps(message, separators=(",", ":")) + "\n")
+        self._write.flush()
 
     def _reply(self, line: str) -> Message | None:
         """Return the response to a line, empty if it needs none; None if fixed text does not suffice."""
@@ -76,20 +79,25 @@ class Opening:
         return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
     def readline(self) -> str:
-        """Return the next line for the SDK; empty at the end, but only once all requests are answered, because the SDK
-        then drops its work."""
-        line = self._replayed.popleft() if self._replayed else self._read.readline()
-        message = _parse(line)
-        line = f"{encoded(message).decode()}\n" if message else line
-        request_id = _id_of(message)
+        """Return the next message for the SDK, which would not answer a line that is none; empty at the end, but only
+        once all requests are answered, because the SDK then drops its work."""
+        while line := self._replayed.popleft() if self._replayed else self._read.readline():
+            message = _parse(line)
+            if _is_message(message):
+                break
+            if line.strip():
+                code, text = (-32700, "Parse error") if message is None else (-32600, "Invalid Request")
+                error = {"code": code, "message": text}
+                self._send({"jsonrpc": "2.0", "id": _id_of(message), "error": error})
         with self._pending_changed:
             if not line:
                 self._pending_changed.wait_for(lambda: not self._pending, LAST_ANSWERS)
-            elif message.get("method") == CANCELLED:
+                return ""
+            if message.get("method") == CANCELLED:
                 self._pending.discard(_id_of(message.get("params"), "requestId"))
-            elif request_id is not None:
+            elif (request_id := _id_of(message)) is not None:
                 self._pending.add(request_id)
-        return line
+        return f"{encoded(message).decode()}\n"
 
     def write(self, line: str) -> int:
         """Write a line of the SDK, or drop its answer to `initialize`."""
@@ -114,13 +122,20 @@ def encoded(message: Message) -> bytes:
     return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _parse(line: str) -> Message:
-    """Return the message in a line; empty if there is none."""
+def _parse(line: str) -> Any:
+    """Return the JSON in a line; None if it is none."""
     try:
-        message = json.loads(line)
+        return json.loads(line)
     except (ValueError, RecursionError):
-        return {}
-    return message if isinstance(message, dict) else {}
+        return None
+
+
+def _is_message(value: object) -> bool:
+    """Whether a value is a request, a notification or a response of JSON-RPC, its parameters by name."""
+    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
+        return False
+    is_call = isinstance(value.get("method"), str) and isinstance(value.get("params"), dict | None)
+    return is_call or not value.keys().isdisjoint({"result", "error"})
 
 
 def _id_of(fields: object, name: str = "id") -> str | int | None:
