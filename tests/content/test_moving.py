@@ -132,7 +132,10 @@ def test_line_ends_a_byte_order_mark_and_an_end_without_a_line_end_are_kept(tmp_
 def test_old_addresses_are_kept_and_moving_back_takes_one_out(
     tmp_path: Path, written: str, expected: bytes
 ) -> None:
-    files = FILES | {"en/roll/a.md": edition("A", FIX, **ERROR, formerly=written)}
+    files = FILES | {
+        "en/roll/a.md": edition("A", FIX, **ERROR, formerly=written),
+        "en/roll/e.md": edition("E", related="[roll/a, roll/new]"),
+    }
     del files["zh/roll/a.md"], files["zh/roll/c.md"]
     folder = synced(tmp_path, files)
     move(folder, "roll/a", "roll/new")

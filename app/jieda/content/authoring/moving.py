@@ -135,7 +135,8 @@ def move_page(source: SourceFile, outline: FileOutline, old: str, new: str) -> M
 def _expected_front(outline: FileOutline, old: str, new: str) -> FrontMatter:
     """Return the front matter that the edition must have after the move."""
     front = outline.front
-    related = tuple(new if each == old else each for each in front.related)
+    # One that was named by both ids is now named twice, which `jieda check` reports.
+    related = tuple(dict.fromkeys(new if each == old else each for each in front.related))
     if outline.id != old:
         return replace(front, related=related)
     formerly = tuple(old if each == new else each for each in front.formerly)
