@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -79,9 +80,17 @@ def existing_file(text: str) -> str:
     return str(path) if text else ""
 
 
+def _fits(pattern: str, text: str) -> bool:
+    """Whether a text matches a pattern and, if it is an address, can be one: `http://[::1` and port 99999 cannot."""
+    try:
+        return re.fullmatch(pattern, text) is not None and urlsplit(text).port != 0
+    except ValueError:
+        return False
+
+
 def scheme_and_host(text: str) -> str:
     """Return scheme and host, or an empty text. Raises ValueError."""
-    if text and not re.fullmatch(r"https?://[^/?#@\s]+", text.rstrip("/")):
+    if text and not _fits(r"https?://[^/?#@\s]+", text.rstrip("/")):
         raise ValueError(
             "must be like https://faq.example.com, without login and path (the path is JIEDA_ROOT_PATH)"
         )
@@ -109,7 +118,7 @@ def matching(pattern: str, problem: str) -> AfterValidator:
     """Return a check of texts that match a pattern; `problem` says what they must be."""
 
     def check(text: str) -> str:
-        if not re.fullmatch(pattern, text):
+        if not _fits(pattern, text):
             raise ValueError(problem)
         return text
 

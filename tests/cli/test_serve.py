@@ -87,6 +87,15 @@ def test_a_switch_is_turned_on_and_off_by_its_option(tmp_path: Path) -> None:
     assert "--semantic [0|1]" in jieda("serve", "--help").stdout
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["base_url", "cors_origins", "embeddings_url", "opensearch_url"])
+@pytest.mark.parametrize("host", ["[::1", "gpu1:99999", "gpu1:x"])
+def test_an_address_that_cannot_be_is_refused(name: str, host: str) -> None:
+    path = "/v1/embeddings" if name == "embeddings_url" else ""
+    with pytest.raises(SettingsError, match="must be"):
+        Settings.load({env_of(name): f"http://{host}{path}"})
+
+
 def test_settings_need_no_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
