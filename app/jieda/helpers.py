@@ -209,6 +209,13 @@ def collect_garbage_rarely() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+def collect_and_freeze() -> None:
+    """Collect garbage and move all live objects out of the collector's reach."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
 def processors(cgroup: Path = CGROUP) -> int:
     """Count the processors available to this process or its container, at least one."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

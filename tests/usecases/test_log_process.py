@@ -1,6 +1,8 @@
 """Large logs in a process of their own: the same answers, also where that process dies or does not answer."""
 
+import gc
 import multiprocessing
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,7 @@ from jieda.entry import Language
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.diagnose import explain
-from jieda.usecases.service import LARGE_LOG, Service
+from jieda.usecases.service import LARGE_LOG, LogReader, Service
 
 from tests.support.small_content import edition, write
 
@@ -51,3 +53,18 @@ def test_the_answer_is_the_same_whatever_becomes_of_the_process(
     monkeypatch.setattr("jieda.usecases.service.SECONDS_TO_EXPLAIN", 0.0)
     assert explain(service, snapshot, LOG, Language.EN, "") == here
     assert multiprocessing.active_children() == []
+
+
+def test_content_that_is_no_longer_served_is_freed(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jieda.usecases.service.NICE", 0)
+    reader, opened = LogReader(service.settings), []
+    for title in ("First", "Second"):
+        write(tmp_path / "content", {"en/roll/other.md": edition(title)})
+        service.knowledge.build()
+        assert reader((service.current().generation, "x", Language.EN, "")) is not None
+        assert reader._knowledge
+        opened.append(weakref.ref(reader._knowledge.snapshot))
+    gc.unfreeze()
+    assert [each() is None for each in opened] == [True, False]

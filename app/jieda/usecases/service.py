@@ -1,7 +1,6 @@
 """Shared parts of all use cases, made once per application or command."""
 
 import asyncio
-import gc
 import logging
 import os
 import threading
@@ -13,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 from jieda.diagnosis.answers import Diagnosis
 from jieda.entry import Language
 from jieda.errors import TooBusy
-from jieda.helpers import Helper
+from jieda.helpers import Helper, collect_and_freeze
 from jieda.metrics import Metrics
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
@@ -80,11 +79,11 @@ class LogReader:
         generation, text, lang, framework = question
         if self._knowledge is None:
             os.nice(NICE)
-        if self._knowledge is None or self._knowledge.snapshot.generation != generation:
             self._knowledge = Knowledge(self._settings, follow_only=True)
+        if not self._knowledge.ready or self._knowledge.snapshot.generation != generation:
             self._knowledge.open()
             # Otherwise every garbage collection during a diagnosis would scan the whole snapshot again.
-            gc.freeze()
+            collect_and_freeze()
         snapshot = self._knowledge.snapshot
         is_same = snapshot.generation == generation
         return without_secrets(snapshot.diagnoser.diagnose(text, lang, framework)) if is_same else None

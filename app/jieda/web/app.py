@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import ClusterUnavailable
-from jieda.helpers import GC_THRESHOLDS
+from jieda.helpers import GC_THRESHOLDS, collect_and_freeze
 from jieda.locales.translations import Translations
 from jieda.places import STATIC
 from jieda.presentation.shaper import Shapers
@@ -143,10 +143,3 @@ async def freeze_after_swaps(knowledge: Knowledge) -> None:
         if generation != frozen:
             await run_sync(collect_and_freeze)
             frozen = generation
-
-
-def collect_and_freeze() -> None:
-    """Collect garbage and move all live objects out of the collector's reach."""
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
