@@ -456,6 +456,12 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "# FAQ\n\n## 2.1 is slow\n\nWait.\n\n## Is it free?\n\nYes.\n",
             [("2.1 is slow", 3), ("Is it free?", 7)],
         ),
+        # A word in a list of words is no mark.
+        (
+            "a.md",
+            "# 常见问题\n\n## 问题、建议发到哪里？\n\n一。\n\n## 问题2、怎么退？\n\n二。\n",
+            [("问题、建议发到哪里？", 3), ("怎么退？", 7)],
+        ),
         # A version is no number of a question.
         (
             "a.md",
@@ -547,6 +553,8 @@ def test_a_folder_of_runbooks_becomes_errors_that_link_to_each_other(
     second = '+++\ntitle = "Memory runs out"\n+++\n\n## Symptoms\n\nIt stops.\n\n## Fix\n\nBuy [more](more.md#fix).\n'
     asks = "---\ntitle: How do I drain a node?\n---\n\nCordon it first.\n"
     tour = "---\ntitle: Start here\n---\n\nWelcome to all of it.\n"
+    both = {"": "# FAQ\n\n## Who may drain?\n\nAll.\n", "_DOT_zh": "# 问答\n\n## 谁能排空？\n\n都能。\n"}
+    linking = "# 问答\n\n## 怎么排空节点？\n\n见[权限](faq.md#谁能排空)、[权限](faq.zh.md#谁能排空)。\n"
     guide = "# Guide\n\n## Overview\n\nx\n\n## Steps\n\nRun.\n\n## Example\n\nThis.\n"
     pages = {
         "rb__pods__crash_DOT_md": first,
@@ -554,9 +562,11 @@ def test_a_folder_of_runbooks_becomes_errors_that_link_to_each_other(
         "rb__drain_DOT_md": asks,
         "rb__index_DOT_md": tour,
         "rb__guide_DOT_md": guide,
+        "rb__nodes-faq_DOT_zh_DOT_md": linking,
+        **{f"rb__faq{lang}_DOT_md": text for lang, text in both.items()},
     }
     done = imported(["rb"], **pages)
-    assert "Pages: 3. Questions: 3," in done.output
+    assert "Pages: 5. Questions: 5," in done.output
     assert "index.md: skipped" in done.output
     assert "guide.md: skipped" in done.output
     crash = draft(tmp_path, "pod-crash-looping")
@@ -566,6 +576,9 @@ def test_a_folder_of_runbooks_becomes_errors_that_link_to_each_other(
     assert "## Cause\n\nSee [memory](memory-runs-out.md).\n" in crash
     assert "kind: error\n" in draft(tmp_path, "memory-runs-out")
     assert "Cordon it first." in draft(tmp_path, "drain-node")
+    assert "见[权限](may-drain.md)、[权限](may-drain.md)。" in (
+        tmp_path / "content/zh/roll/nodes-faq-zh.md"
+    ).read_text("utf-8")
 
 
 @pytest.mark.parametrize(

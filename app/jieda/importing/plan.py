@@ -29,7 +29,7 @@ from jieda.importing.records import (
     reuse_page_keys,
     write_record,
 )
-from jieda.importing.rewrite import WHOLE_PAGE, Targets, anchor_key
+from jieda.importing.rewrite import WHOLE_PAGE, Targets, anchor_key, page_stem
 from jieda.importing.sources import (
     ImportSources,
     PageFile,
@@ -306,6 +306,8 @@ def _targets(
                     anchors.setdefault(anchor, entry_id)
             if question.style in WHOLE_PAGE_STYLES:
                 anchors.setdefault(WHOLE_PAGE, entry_id)
+    for path, anchors in list(entries.items()):
+        entries[page_stem(path)] = anchors | entries[page_stem(path)]
     return {
         key: {
             lang: Targets(

@@ -6,7 +6,7 @@ imported, with which the current page and the current entry are compared.
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
@@ -69,7 +69,7 @@ def read_record(directory: Path, framework: str) -> tuple[EntryTexts, ...]:
             )
             for each in raw["entries"]
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ImportingError(
             f"{path} cannot be read ({error!r}): restore it, or delete it to import anew"
         ) from error
@@ -113,17 +113,20 @@ def reuse_page_keys(
 ) -> tuple[BilingualQuestion, ...]:
     """Return the candidates, with the recorded key for a moved page, if most of the recorded titles are on it."""
     recorded: dict[str, set[str]] = defaultdict(set)
+    pages_with: dict[str, dict[str, None]] = defaultdict(dict)
     for imported in record:
-        recorded[imported.page] |= set(imported.titles.values())
-    current: dict[str, set[str]] = defaultdict(set)
+        for title in imported.titles.values():
+            recorded[imported.page].add(title)
+            pages_with[title][imported.page] = None
+    current: dict[str, dict[str, None]] = defaultdict(dict)
     for candidate in candidates:
-        current[candidate.pair.key] |= set(candidate.titles.values())
+        current[candidate.pair.key] |= dict.fromkeys(candidate.titles.values())
     names = {key: key for key in current}
-    for key in current.keys() - recorded.keys():
-        unused = [name for name in recorded if name not in names.values()]
-        best = max(unused, key=lambda name: len(recorded[name] & current[key]), default="")
-        if best and 2 * len(recorded[best] & current[key]) > len(recorded[best]):
-            names[key] = best
+    for key in [key for key in current if key not in recorded]:
+        shared = Counter(name for title in current[key] for name in pages_with[title] if name not in names)
+        best, count = next(iter(shared.most_common(1)), ("", 0))
+        if 2 * count > len(recorded[best]):
+            names[key] = names[best] = best
     return tuple(replace(each, pair=replace(each.pair, key=names[each.pair.key])) for each in candidates)
 
 

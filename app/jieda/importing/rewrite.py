@@ -1,6 +1,7 @@
 """Tidies the Markdown of an answer: converts HTML and JSX, links and images."""
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -119,16 +120,16 @@ WHOLE_PAGE = ""
 class Targets:
     """Data to resolve the addresses on a page.
 
-    `entries`: for each page of the same import, by path, a map of anchors and keys of anchors to entry ids, with the id
-    of a page that is one entry under WHOLE_PAGE. `base`: web address of the page, or empty. `references`: the page's
-    reference links.
+    `entries`: for each page of the same import, by path and by `page_stem`, a map of anchors and their keys to entry
+    ids, with the id of a page that is one entry under WHOLE_PAGE. `base`: web address of the page, or empty.
+    `references`: the page's reference links.
     """
 
     path: Path
     base: str
     lang: Language
     framework: str
-    entries: Mapping[Path, Mapping[str, str]]
+    entries: Mapping[Path, dict[str, str]]
     references: Mapping[str, str]
 
 
@@ -229,12 +230,10 @@ def _anchors_of(path: str, targets: Targets) -> Mapping[str, str]:
     if not path:
         return targets.entries.get(targets.path, {})
     target = (targets.path.parent / unquote(path)).resolve()
-    for page, anchors in targets.entries.items():
-        if page == target or _stem(page) == _stem(target):
-            return anchors
-    return {}
+    return ChainMap(*(targets.entries.get(each, {}) for each in (target, page_stem(target))))
 
 
-def _stem(path: Path) -> Path:
+def page_stem(path: Path) -> Path:
+    """Return the path of a page without its suffix and language."""
     name = re.sub(r"\.(?:mdx?|markdown|rst|html?)$", "", path.name)
     return path.parent / _LANGUAGE_SUFFIX.sub("", name)

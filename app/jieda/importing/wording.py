@@ -142,7 +142,7 @@ def _mark(text: str) -> re.Pattern[str]:
     names = "|".join(sorted(map(re.escape, spelled), key=len, reverse=True))
     return re.compile(
         rf"^[\s*_#>]*(?:[\[【(（](?:{names})\s*\d{{0,3}}[\]】)）]\s*[:：]?"
-        rf"|(?:{names})[\s*_]*(?:[#.]?\d{{1,3}})?[\s*_]*[:：.、](?=\D|$)"
+        rf"|(?:{names})[\s*_]*(?:(?:[#.]?\d{{1,3}})?[\s*_]*[:：.]|\d{{1,3}}、)(?=\D|$)"
         rf"|(?:{names})\s?\d{{1,3}}\s)[\s*_]*"
     )
 
