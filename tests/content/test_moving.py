@@ -143,7 +143,8 @@ def test_old_addresses_are_kept_and_moving_back_takes_one_out(
     move(folder, "roll/new", "roll/a")
     fields = Loaded([folder]).corpus.by_id["roll/a"]
     assert {old for file in fields.values() for old in file.front.formerly} - {"roll/first"} == {"roll/new"}
-    assert jieda("check", "--content", folder).stdout == ""
+    told = jieda("check", "--content", folder).stdout
+    assert told == "en/roll/e.md:7: field: `related` appears twice in the list\n", "it named both ids"
 
 
 def test_another_framework_takes_images_along_and_leads_the_entrys_own_links_back(tmp_path: Path) -> None:
