@@ -103,6 +103,11 @@ def test_fragments_lead_to_something(hosted: httpx.Client) -> None:
         assert named <= ids
 
 
+def test_the_prefix_itself_leads_home(under_path: Inside) -> None:
+    with under_path.client() as client:
+        assert client.get(PREFIX, follow_redirects=True).url.path == f"{PREFIX}/en/"
+
+
 def test_redirects_forms_and_cookies_stay_under_the_prefix(hosted: httpx.Client) -> None:
     assert hosted.get(f"{PREFIX}/").headers["location"] == f"{PREFIX}/en/"
     assert hosted.get(f"{PREFIX}/zh-CN/about/").headers["location"] == f"{PREFIX}/zh/about"

@@ -180,7 +180,9 @@ class Hosting:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             scope["root_path"] = self.root_path
-            if scope["path"] != self.root_path and not scope["path"].startswith(f"{self.root_path}/"):
+            if scope["path"] == self.root_path:
+                scope["path"] += "/"  # the slash that nobody types
+            elif not scope["path"].startswith(f"{self.root_path}/"):
                 scope["path"] = self.root_path + scope["path"]
             if not self.accepts(scope):
                 response = await render(Request(scope), HttpProblem(400, "problem.bad_host"))
