@@ -144,6 +144,8 @@ def test_a_theme_is_remembered_and_told_to_caches(client: httpx.Client) -> None:
     dark = client.get("/en/", headers={"Cookie": "jieda_theme=dark"})
     assert parse(dark.text).get("data-theme") == "dark"
     assert "Cookie" in dark.headers["vary"]
+    beside_another = client.get("/en/", headers={"Cookie": "jieda_theme=dark; jieda_theme=light"})
+    assert beside_another.text == dark.text, "that of another site on this host, at /, comes last"
     odd = client.get("/en/", headers={"Cookie": 'jieda_theme="><script>'})
     assert parse(odd.text).get("data-theme") == "system"
 
