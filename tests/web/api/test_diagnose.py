@@ -196,8 +196,8 @@ def test_a_refusal_speaks_the_language_that_the_body_asks_for(client: httpx.Clie
 def test_undecodable_text_is_read_with_replacement(client: httpx.Client) -> None:
     odd = SAMPLE.read_bytes() + b"\xff\xfe\x00\x1b[31m\xed\xa0\x80 \xf0\x9f"
     assert "roll/node2pg-keyerror" in post(client, content=odd).text
-    escaped = json.dumps({"text": SAMPLE.read_text() + "\ud800 \udcff \x00"})
-    answer = post(client, content=escaped, headers={"Content-Type": "application/json"})
+    escaped = "\ufeff" + json.dumps({"text": SAMPLE.read_text() + "\ud800 \udcff \x00"})
+    answer = post(client, content=escaped.encode(), headers={"Content-Type": "application/json"})
     assert answer.json()["matches"][0]["id"] == "roll/node2pg-keyerror"
     half = post(client, content=b'{"level": "error", "message": "ValueError: bad \\ud83d text"}\nend\n')
     assert [each["message"] for each in half.json()["errors"]] == ["bad  text"]

@@ -117,7 +117,7 @@ def parse_body(request: Request, raw: bytes, model: type[M], encoding: str = "ut
     try:
         check_structure(raw, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
         # A log that the client decoded wrongly contains lone surrogates, which are replaced like undecodable bytes.
-        fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
+        fields = json.loads(raw.decode("utf-8-sig", "replace"), object_hook=_without_surrogates)
         if isinstance(fields, dict):
             request.state.lang = parse_language(str(fields.get("lang")))
         return model.model_validate(fields)
