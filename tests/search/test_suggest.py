@@ -98,6 +98,12 @@ def test_identifiers_are_found_in_code_of_any_length(shipped: Snapshot, long: st
     assert_linear(read, 250)
 
 
+def test_encoded_data_in_code_is_no_identifier(small: MakeSnapshot) -> None:
+    snapshot = small({"en/blob": concept("Blob", f"Pass `to_{'a-B_' * 100}` to `blob_reader`.")})
+    assert complete(snapshot, "to_a") == []
+    assert complete(snapshot, "reader") == [("blob_reader", IDENTIFIER)]
+
+
 def test_an_identifier_of_both_editions_is_offered_once(typed: Snapshot) -> None:
     assert [text for text, _ in complete(typed, "--use-dyn")].count("--use-dynamic-batch-size") == 1
 

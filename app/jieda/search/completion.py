@@ -57,7 +57,8 @@ def _identifiers(code: str) -> Iterator[str]:
     for found in NAME.finditer(code):
         name = found.group().rstrip(".-")
         inner = len(name) - len(name.lstrip("-")) + 1
-        yield from [name] if JOINED.search(name, inner, len(name) - 1) else ALONE.findall(name)
+        if len(name) <= LONGEST:  # nobody types encoded data, which has thousands of words
+            yield from [name] if JOINED.search(name, inner, len(name) - 1) else ALONE.findall(name)
 
 
 def tag_candidates(entries: Iterable[Entry | Summary], taxonomy: Taxonomy) -> Iterator[CompletionCandidate]:
