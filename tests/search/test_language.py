@@ -12,6 +12,7 @@ from jieda.search.answers import SearchAnswer, SearchRequest, SuggestionType
 from jieda.search.whoosh.language import QueryLanguage
 from jieda.snapshot.snapshot import Snapshot
 
+from tests.search.small import TAXONOMY, MakeSnapshot, concept
 from tests.support.server import ROOT
 
 PASTED = ("content/samples", "content/background", "content/en", "content/zh", "docs")
@@ -114,6 +115,13 @@ def test_operators_are_understood(text: str, language: QueryLanguage) -> None:
 def test_text_stays_text(text: str, language: QueryLanguage) -> None:
     typed = language.read(text)
     assert typed is None or not typed.operators
+
+
+def test_an_id_stays_that_of_its_tag_where_another_is_named_so(small: MakeSnapshot) -> None:
+    files = {f"en/{topic}": concept(topic, topics=f"[{topic}]") for topic in ("network", "storage")}
+    files["taxonomy.yaml"] = TAXONOMY.replace("{en: Storage,", "{en: Network,")
+    hits = small(files).searcher.search(SearchRequest("topic:network", Language.EN)).hits
+    assert [hit.entry.id for hit in hits] == ["roll/network"]
 
 
 def pasted() -> Iterator[str]:

@@ -163,10 +163,11 @@ class QueryLanguage:
         found: dict[str, dict[str, str]] = {}
         for field in TAGS:
             tags = self._taxonomy.facet(field) if field != "lang" else {}
-            ids = [term.decode() for term in self._index.reader().lexicon(field)]
-            found[field] = {one: one for one in ids}
-            for one in filter(tags.__contains__, ids):
-                found[field] |= {self._analyzer.fold(name): one for name in tags[one].name.values()}
+            ids = {one: one for one in map(bytes.decode, self._index.reader().lexicon(field))}
+            known = filter(tags.__contains__, ids)
+            names = {self._analyzer.fold(name): one for one in known for name in tags[one].name.values()}
+            # An id stays one where another tag has it as its name; ids come first.
+            found[field] = ids | names | ids
         return found
 
     def _read_tag_or_days(self, chunk: re.Match[str]) -> OperatorPart | None:
