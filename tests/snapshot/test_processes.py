@@ -1,5 +1,6 @@
 """What processes that share a data directory tell each other."""
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -56,7 +57,13 @@ def test_a_directory_is_led_by_one_and_by_nobody_when_that_one_is_gone(tmp_path:
     os.close(become_leader(tmp_path, "http://127.0.0.1:2"))
 
 
-def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(tmp_path: Path) -> None:
+def refused(*_arguments: object, **_options: object) -> None:
+    raise OSError(errno.ENOSPC, "full")
+
+
+def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     leader = become_leader(tmp_path, "x")
     outcomes: list[object] = []
     first = [asked(tmp_path, outcomes) for _ in range(3)]
@@ -68,6 +75,9 @@ def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(tmp_path: Pa
     (tmp_path / "wanted").unlink()
     later = asked(tmp_path, outcomes)
     until(lambda: last_request(tmp_path) == 4)
+    # On a full disk, a record is written over a longer one.
+    (tmp_path / ANSWER).write_text("x" * 2000)
+    monkeypatch.setattr("jieda.disk.tempfile.mkstemp", refused)
     write_record(tmp_path / ANSWER, BuildAnswer(4, "", "a reason"))
     later.join()
     assert outcomes[3:] == ["a reason"]

@@ -136,6 +136,7 @@ def write_record(path: Path, record: object) -> None:
             descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
+                file.truncate()
 
 
 # ---- builds that workers request
