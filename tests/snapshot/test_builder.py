@@ -592,6 +592,25 @@ def test_on_a_full_disk_what_there_is_is_served_and_space_heals_it(
         child.communicate("\n")
 
 
+def test_a_worker_that_serves_something_newer_than_was_reloaded_is_not_behind(
+    content: Path, data: Path, analyzers: Analyzers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knowledge = opened(content, data, analyzers)
+    knowledge.start()
+    rebuild = knowledge._rebuild
+
+    def overtaken() -> tuple[str, bool]:
+        built = rebuild()
+        (content / "en/roll/c.md").write_text(edition("C"))
+        rebuild()
+        return built
+
+    monkeypatch.setattr(knowledge, "_rebuild", overtaken)
+    monkeypatch.setattr("jieda.snapshot.knowledge.RELOAD_TIMEOUT", 1.0)
+    assert knowledge.reload().result().behind == ()
+    knowledge.stop()
+
+
 def test_a_data_directory_that_cannot_be_used_is_done_without(
     content: Path, tmp_path: Path, analyzers: Analyzers
 ) -> None:

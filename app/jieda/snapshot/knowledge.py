@@ -263,7 +263,9 @@ class Knowledge:
         self._catch_up()
         while True:
             workers = serving_workers(self.data)
-            behind = tuple(worker.pid for worker in workers if worker.generation != generation)
+            # Meanwhile another build may have moved the pointer on.
+            served = generation, read_pointer(self.data).generation
+            behind = tuple(worker.pid for worker in workers if worker.generation not in served)
             if not behind or time.monotonic() > deadline or self._stop.is_set():
                 return Reloaded(changed, generation[:SHORT_NAME], max(1, len(workers)), behind)
             time.sleep(POLL_INTERVAL)
