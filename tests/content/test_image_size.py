@@ -1,13 +1,14 @@
 """The size of an image is read from the first bytes of its file, and a broken file says nothing."""
 
+import re
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 from jieda.content.read.directory import image_size
-from jieda.content.read.load import Loaded
-from jieda.entry import Language
 
 from tests.support.small_content import edition, write
 
@@ -72,11 +73,16 @@ def test_what_is_no_image_has_no_size() -> None:
         assert image_size(content) is None
 
 
-def test_a_page_knows_the_size_of_its_images(tmp_path: Path) -> None:
-    body = "## Answer\n\n![wide](wide.png) and ![odd](odd.png)\n"
+def test_a_page_knows_the_size_of_its_images_whatever_they_are_called(
+    tmp_path: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    body = "## Answer\n\n![wide](<./é 图 (1)@2x.png>) and ![odd](odd.png)\n"
     folder = write(tmp_path, {"en/roll/a.md": edition("A", body)})
-    (folder / "en/roll/wide.png").write_bytes(png(640, 20))
+    (folder / "en/roll/e\u0301 图 (1)@2x.png").write_bytes(png(640, 20))  # as macOS names it
     (folder / "en/roll/odd.png").write_bytes(b"no picture at all")
-    html = Loaded([folder]).library().entries["roll/a"].editions[Language.EN].html
-    assert 'src="entry-image:roll/wide.png" alt="wide" width="640" height="20"' in html
-    assert 'src="entry-image:roll/odd.png" alt="odd" loading' in html
+    client = serve(folder)
+    html = client.get("/en/entries/roll/a").text
+    wide = re.search(r'src="([^"]*)" alt="wide" width="640" height="20"', html)
+    assert wide
+    assert client.get(wide[1]).content == png(640, 20)
+    assert 'odd.png" alt="odd" loading' in html

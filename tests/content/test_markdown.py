@@ -195,7 +195,15 @@ def test_other_links_leave_their_text_only(address: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["https://a.example/p.png", "data:image/png;base64,x", "p.svg", "../p.png", "p.html", "%2e%2e/p.png"],
+    [
+        "https://a.example/p.png",
+        "data:image/png;base64,x",
+        "p.svg",
+        "../p.png",
+        "p.html",
+        "%2e%2e/p.png",
+        ".p.png",
+    ],
 )
 def test_other_images_leave_their_description_only(source: str) -> None:
     assert render(f"![text]({source})").html == "<p>text</p>\n"

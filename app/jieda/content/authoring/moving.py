@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote
 
 from jieda.content.authoring.edition_text import check_id
 from jieda.content.authoring.source_text import SourceText
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, safe_path
 from jieda.content.markdown.body import Body, parse_body
-from jieda.content.markdown.links import Link, LinkKind, read_link
+from jieda.content.markdown.links import Link, LinkKind, composed, read_link
 from jieda.content.read.corpus import Corpus, FileOutline
 from jieda.content.read.directory import DirectoryListing, SourceFile, list_directory, read_file
 from jieda.content.read.forms import FrontMatter
@@ -258,15 +258,15 @@ def _steps_in(listing: DirectoryListing, pages: Sequence[MovedPage], old: str, n
 def _move_images(listing: DirectoryListing, page: MovedPage, framework: str) -> Iterator[Step]:
     """Yield the steps that move the images of an edition to another framework, or copy those that others use."""
     lang, before = page.outline.lang, page.outline.id.partition("/")[0]
-    images = {file.where: file for file in listing.images}
+    images = {composed(file.where): file for file in listing.images}
     for name in dict.fromkeys(
         link.target.rpartition("/")[2] for link in page.outline.links if link.kind is LinkKind.IMAGE
     ):
         where = f"{lang}/{before}/{name}"
         if where not in images:
             continue
-        source, target = safe_path(listing.root, where), listing.root / lang / framework / name
-        content = read_file(images[where]).content
+        source = safe_path(listing.root, images[where].where)
+        target, content = listing.root / lang / framework / source.name, read_file(images[where]).content
         if os.path.lexists(target):
             if target.is_symlink() or target.read_bytes() != content:
                 raise AuthoringError(f"{target} already exists and is another image: rename one first")
@@ -281,6 +281,6 @@ def _is_used_elsewhere(listing: DirectoryListing, page: MovedPage, name: str) ->
     return any(
         file.where.rpartition("/")[0] == folder
         and file.where != page.outline.where
-        and name.encode() in unquote_to_bytes(read_file(file).content)
+        and name in composed(unquote(read_file(file).content.decode("utf-8", "replace")))
         for file in listing.editions
     )

@@ -21,7 +21,7 @@ IMAGE_TYPES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 _EXTERNAL = re.compile(r"https?://[^/\s\\?#@]+(?:[/?#][^\s\\]*)?|mailto:[^\s/\\@]+@[^\s/\\@]+", re.IGNORECASE)
 _ENTRY_PATH = re.compile(r"(?:en|zh)/(?P<id>[A-Za-z0-9][\w.-]*/[a-z0-9][a-z0-9-]*)\.md", re.ASCII)
-_IMAGE_NAME = re.compile(r"(?:\./)?(?P<name>\w[\w.-]*)")
+_IMAGE_NAME = re.compile(r"(?:\./)?(?P<name>[^./\\:?#%\s][^/\\:?#%\x00-\x1f]*)")
 _ANCHOR = re.compile(r"[\w.-]+")
 
 
@@ -77,11 +77,17 @@ def read_link(href: str, lang: Language, framework: str, line: int) -> Link:
 
 
 def read_image(src: str, framework: str, line: int) -> Link:
-    """Return the link for an image in an edition of `framework`: a file of an allowed type in the edition's folder."""
-    match = _IMAGE_NAME.fullmatch(unquote(src))
+    """Return the link for an image in an edition of `framework`: a file of an allowed type in the edition's folder,
+    its name in NFC."""
+    match = _IMAGE_NAME.fullmatch(composed(unquote(src)))
     if match and posixpath.splitext(match["name"])[1].lower() in IMAGE_TYPES:
         return Link(LinkKind.IMAGE, f"{framework}/{match['name']}", "", line, src)
     return Link(LinkKind.REFUSED_IMAGE, "", "", line, src)
+
+
+def composed(name: str) -> str:
+    """Return a name in NFC. macOS stores some names decomposed, which look the same."""
+    return unicodedata.normalize("NFC", name)
 
 
 SECTIONS: Mapping[str, Mapping[Language, str]] = {

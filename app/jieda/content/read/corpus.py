@@ -104,7 +104,7 @@ class SampleFile:
 class Corpus:
     """All content that was read. `by_id`: all entries, sorted by id; `published`: the same without draft editions.
 
-    `samples`: by entry id, including ids without an entry. `images`: by `<lang>/<framework>/<file name>`.
+    `samples`: by entry id, including ids without an entry. `images`: by `<lang>/<framework>/<file name>`, in NFC.
     `background`: logs that no entry explains.
     """
 

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from jieda.content.check.rules import check_entry
-from jieda.content.markdown.links import Link, LinkKind
+from jieda.content.markdown.links import Link, LinkKind, composed
 from jieda.content.read.corpus import (
     Corpus,
     Outline,
@@ -223,7 +223,7 @@ def _make_corpus(
         published={entry_id: kept for entry_id, each in by_id.items() if (kept := published(each))},
         taxonomy=taxonomy,
         samples=samples,
-        images={file.where: file for directory in reading.directories for file in directory.images},
+        images={composed(file.where): file for directory in reading.directories for file in directory.images},
         background=background,
     )
     return corpus, problems
