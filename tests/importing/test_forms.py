@@ -651,10 +651,11 @@ def test_a_page_without_headings_that_was_named_is_one_entry(
 
 def test_a_row_with_the_code_of_an_error_is_an_error(imported: Callable[..., Result], tmp_path: Path) -> None:
     page = "# FAQ\n\n| Error code | Meaning | Solution |\n| --- | --- | --- |\n| `DISK_FULL` | No space | Delete |\n"
-    assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
+    page += "| | | Restart |\n"
+    assert "Questions: 1," in imported(["faq.md"], faq_DOT_md=page).output
     text = draft(tmp_path, "disk-full")
     assert "kind: error\n" in text
-    assert "## Symptom\n\nNo space\n\n## Fix\n\nDelete\n" in text
+    assert "## Symptom\n\nNo space\n\n## Fix\n\nDelete\n\nRestart\n" in text
 
 
 def test_a_title_is_plain_text_and_the_output_that_it_says_is_a_signature(

@@ -202,10 +202,12 @@ def test_a_draft_says_what_to_do_where_nothing_was_guessed(desk: Desk) -> None:
 
 
 def test_images_beside_the_page_are_copied_and_others_become_links(desk: Desk) -> None:
+    desk.edit(desk.en, "Either of two.", "Either [![far](img/far.png)](https://a.b/) of two.")
     desk.both("--url-en", "https://example.com/en/faq.md")
     text = desk.read("en/roll/resume.md")
     assert "![plan](resume-plan.png)" in text
     assert "[far](https://example.com/en/img/far.png)" in text
+    assert "Either [far](https://a.b/) of two." in desk.read("en/roll/mode.md")
     assert (desk.content / "en/roll/resume-plan.png").read_bytes() == PNG
 
 

@@ -50,7 +50,7 @@ def inner_units(hosts: Sequence[Host]) -> Mapping[int, Units]:
         for at, host in enumerate(hosts):
             if at in chosen or not _may_contain(host, style, asking):
                 continue
-            units = tuple(replace(each, style=style) for each in find(host.section.own))
+            units = tuple(replace(each, style=style) for each in find(host.section.own) if each.title)
             if units and not (style == "marked" and _only_labels(host, units)):
                 found[at] = units
         if found and _has_real_questions(style, [(hosts[at], units) for at, units in found.items()]):

@@ -170,6 +170,8 @@ class LinkRewriter:
         if address is None:
             self.lost.append(target)
             return label
+        # A picture that became a link cannot be one within a link.
+        label = _INLINE.sub(lambda inner: inner[0] if inner["image"] else inner["text"], label)
         return f"[{label}]({address})"
 
     def _address(self, target: str, anchors: Mapping[str, str]) -> str | None:

@@ -6,7 +6,7 @@ a question may start; `jieda.importing.questions` decides which styles a page re
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jieda.content.markdown.body import SourceBlock
 from jieda.importing.outline import PICTURES, TAG, anchor_of, is_noise, plain
@@ -187,6 +187,7 @@ def _rows(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
         question_column = _question_column(folded)
         if question_column is None:
             continue
+        units: list[Unit] = []
         for row in block.children[1].children:
             cells = [cell.content.strip() for cell in row.children]
             others = [(headers[at], cell) for at, cell in enumerate(cells) if at != question_column and cell]
@@ -195,8 +196,14 @@ def _rows(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
                 if len(others) == 1
                 else "\n\n".join(f"**{name}**: {cell}" for name, cell in others)
             )
-            anchor = anchor_of(cells[question_column])
-            yield Unit(plain(cells[question_column]), row.first, row.end, bool(answer), anchor, answer)
+            title, anchor = plain(cells[question_column]), anchor_of(cells[question_column])
+            if title:
+                units.append(Unit(title, row.first, row.end, bool(answer), anchor, answer))
+            elif units:
+                # A row without a question goes on with the answer above it.
+                lead = f"{units[-1].lead}\n\n{answer}".strip()
+                units[-1] = replace(units[-1], body=row.end, answered=bool(lead), lead=lead)
+        yield from units
 
 
 def _question_column(headers: tuple[str, ...]) -> int | None:
