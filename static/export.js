@@ -70,6 +70,9 @@ function clausesOf(text, data) {
   return clauses;
 }
 
+/** Whether a text has a name, not merely as a part of an English word. */
+const isNamed = (name, text) => new RegExp(`(?<![a-z0-9])${name.replace(/[^\p{L}\p{N}]/gu, "\\$&")}(?![a-z0-9])`).test(text.toLowerCase());
+
 /* ---- Ranking: BM25's sum, scaled by how much of the query an entry has ---- */
 
 async function found(text, lang, framework) {
@@ -94,7 +97,7 @@ async function found(text, lang, framework) {
     for (const [number, [one, of]] of best) { scores[number] += one; covered[number] += of; }
   }
   const key = text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
-  const named = Object.entries(data.frameworks).find(([name]) => text.toLowerCase().includes(name))?.[1];
+  const named = Object.entries(data.frameworks).find(([name]) => isNamed(name, text))?.[1];
   return data.entries
     .map((entry, number) => ({ entry, score: scores[number] * (MISSED + (1 - MISSED) * Math.min(1, covered[number] / (most || 1))) * (entry[1] === named ? NAMED : 1) + (data.keys[key] === number ? 1e3 : 0) }))
     .filter(({ entry, score }) => score > 0 && (!framework || entry[1] === framework))

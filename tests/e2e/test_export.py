@@ -199,6 +199,8 @@ def test_most_first_hits_are_those_of_the_server(page: Page, address: str, shipp
         hits = shipped.searcher.search(SearchRequest(text, Language(lang), limit=1)).hits
         agreed += [hit.entry.id for hit in hits] == [first]
     assert agreed / len(asked) >= AGREE
+    within = [text for text, _ in pairs].index("how many optimizer steps are run on one rollout")
+    assert theirs[within] == "slime/batch-size-calculation", "this does not name ROLL"
 
 
 def test_other_files_are_not_replaced(tmp_path: Path) -> None:
