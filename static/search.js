@@ -244,7 +244,7 @@ function pasted(event) {
 function setUpLive() {
   document.addEventListener("click", (event) => {
     const link = event.target.closest("#results a");
-    if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || link.hash || link.pathname !== searchPath) return;
+    if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || link.hash || link.origin !== location.origin || link.pathname !== searchPath) return;
     event.preventDefault();
     forgetTyping();
     const text = new URLSearchParams(link.search).get("q") ?? "";
