@@ -85,7 +85,7 @@ class JiedaSearch extends HTMLElement {
 
   get #lang() { return (this.getAttribute("lang") || document.documentElement.lang || "en").toLowerCase().startsWith("zh") ? "zh" : "en"; }
   get #words() { return TEXT[this.#lang]; }
-  get #server() { return (this.getAttribute("server") || HERE.href.slice(0, HERE.href.lastIndexOf("/static/"))).replace(/\/$/, ""); }
+  get #server() { return new URL(this.getAttribute("server") || HERE.href.slice(0, HERE.href.lastIndexOf("/static/")), location.href).href.replace(/\/$/, ""); }
 
   #dress() {
     this.#input.placeholder = this.getAttribute("placeholder") || this.#words.placeholder;
