@@ -1,6 +1,7 @@
 """`jieda import` as it is run: pages in, drafts and reports out, and the content directory as it was but for them."""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -239,6 +240,20 @@ def test_images_of_one_name_stay_two(desk: Desk) -> None:
     assert (desk.content / "en/roll/resume-plan-3.png").read_bytes() == PNG + b"b"
 
 
+def test_names_of_files_may_be_long_and_need_not_be_utf_8(desk: Desk, tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"\xb3\xa3")
+    folder.mkdir()
+    name = f"{'a' * 249}.png"
+    (folder / name).write_bytes(PNG)
+    page = folder / os.fsdecode(b"\xbc\xfb.md")
+    page.write_text(
+        f"## How to set it up?\n\nSee ![it]({name}).\n\n## Is it free?\n\nYes.\n", encoding="utf-8"
+    )
+    desk.run(str(page))
+    assert len(list(desk.content.glob("en/roll/*.*"))) == 3
+    assert "2 unchanged" in desk.run(str(page)).output
+
+
 def test_pages_of_one_path_in_two_projects_stay_two(desk: Desk, tmp_path: Path) -> None:
     for project, title in (("one", "Why is it yellow?"), ("two", "Why is it blue?")):
         folder = tmp_path / project / "docs/faq"
@@ -433,8 +448,9 @@ def test_what_was_deleted_here_or_there_is_not_written_again(desk: Desk) -> None
     rows = {entry["id"]: entry["status"] for entry in desk.data()["entries"]}
     assert rows["roll/mode"] == "removed"
     assert rows["roll/free"] == "gone"
-    desk.both()
+    desk.both("--accept")
     assert not (desk.content / "en/roll/mode.md").exists()
+    assert "gone" not in {entry["status"] for entry in desk.data()["entries"]}
 
 
 @pytest.mark.quick

@@ -111,13 +111,13 @@ def make_page(
     if front and not fields and _PROSE.search(front["yaml"] or ""):
         front = None
     stated_date = _stated_date(fields)
-    text = _blank_out(raw, front.span()) if front else raw
+    text = "\n" * raw.count("\n", 0, front.end()) + raw[front.end() :] if front else raw
     text = _without_modules(_without_comments(text))
     return MarkdownPage(
         path=path,
         lang=lang or language_of(text),
         titled=bool(fields.get("title")),
-        title=fields.get("title") or _first_heading(text) or path.stem,
+        title=fields.get("title") or _first_heading(text) or NO_TEXT.sub("\ufffd", path.stem),
         updated=stated_date or date.fromtimestamp(path.stat().st_mtime),
         dated=stated_date is not None,
         lines=tuple(text.split("\n")),
@@ -191,10 +191,6 @@ def _first_heading(text: str) -> str:
         if number not in code and (match := re.match(r"#\s+(.+?)\s*(?:\{#[^}]*\}|#+)?\s*$", line)):
             return match[1].strip(" *`")
     return ""
-
-
-def _blank_out(text: str, span: tuple[int, int]) -> str:
-    return text[: span[0]] + "\n" * text.count("\n", *span) + text[span[1] :]
 
 
 def _without_comments(text: str) -> str:

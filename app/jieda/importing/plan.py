@@ -130,8 +130,11 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
     )
     proposals = _add_shared_doubts(_propose(candidates, ids, proposer, progress), content.corpus)
     rows = [_row(proposal, recorded.get(at), content) for at, proposal in enumerate(proposals)]
+    gone = _rows_of_gone(candidates, record, {each.id for each in recorded.values()})
+    accepted = {row.id for row in gone} if request.accept else set()
+    record = tuple(each for each in record if each.id not in accepted)
     new_record = _update_record(record, rows, recorded, accept=request.accept)
-    rows += _rows_of_gone(candidates, record, {each.id for each in recorded.values()})
+    rows += gone
     return ImportPlan(tuple(rows), new_record, framework, tuple(passed_over), tuple(empty), left_out)
 
 

@@ -253,11 +253,12 @@ def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag)
     for proposal in proposals:
         for lang, edition in proposal.editions.items():
             path = directory / lang / f"{proposal.id}.md"
+            content = draft_text(proposal, lang, framework).encode()
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 # "x": a file that was created in the meantime is not overwritten either.
-                with path.open("x", encoding="utf-8", newline="\n") as file:
-                    file.write(draft_text(proposal, lang, framework))
+                with path.open("xb") as file:
+                    file.write(content)
             except FileExistsError:
                 continue
             yield path

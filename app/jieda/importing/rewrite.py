@@ -195,7 +195,7 @@ class LinkRewriter:
         file = self.targets.path.parent / unquote(target.partition("?")[0].partition("#")[0])
         local = not re.match(r"[a-z]+:|//|/", target, re.IGNORECASE) and file.is_file()
         if local and file.suffix.lower() in IMAGE_TYPES:
-            base = slug(file.stem)
+            base = slug(file.stem)[:120]
             stem, suffix = f"{self.entry_slug}-{base if base.isascii() else 'image'}", file.suffix.lower()
             name, count, source = f"{stem}{suffix}", 1, file.resolve()
             while self.images.get(name, source) != source:

@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 from urllib.parse import quote
 
-from jieda.entry import Language
+from jieda.entry import NO_TEXT, Language
 from jieda.errors import ImportingError
 from jieda.importing.outline import code_lines
 from jieda.importing.page import (
@@ -157,7 +157,8 @@ def page_files(sources: ImportSources) -> tuple[Mapping[Language, PageFile], ...
 
 def page_keys(pages: Sequence[Mapping[Language, PageFile]]) -> list[str]:
     """Return what identifies each page in the records: the end of its path, long enough to differ from the others."""
-    paths = [_first(files).path.resolve().parts for files in pages]
+    # A name that is not UTF-8 has surrogates.
+    paths = [Path(NO_TEXT.sub("\ufffd", str(_first(files).path.resolve()))).parts for files in pages]
     keys = ["/".join(parts[-KEY_PARTS:]) for parts in paths]
     for count in range(KEY_PARTS + 1, max(map(len, paths)) + 1):
         times = Counter(keys)
