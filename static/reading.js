@@ -73,7 +73,7 @@ function fragment() {
 function markCurrent() {
   const current = currentPart();
   for (const link of document.querySelectorAll(".toc a")) {
-    if (link.hash === `#${current}`) link.setAttribute("aria-current", "location");
+    if (link.getAttribute("href") === `#${current}`) link.setAttribute("aria-current", "location");
     else link.removeAttribute("aria-current");
   }
 }

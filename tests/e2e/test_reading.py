@@ -340,7 +340,7 @@ def test_nothing_moves_while_a_page_loads_and_nothing_blocks_its_first_paint(
 LOADS = 5
 
 LONG = (
-    "## Steps\n\n"
+    "## 步骤之外\n\n"
     + "".join(f"### Step {number}\n\nDo it.\n\n" for number in range(12))
     + "## Notes\n\nDone.\n"
 )
@@ -353,6 +353,8 @@ def test_a_long_page_has_its_contents_at_hand_on_every_screen(
     page = open_page(f"{base}/en/entries/roll/long", viewport=LAPTOP)
     assert page.locator(".beside .toc").is_visible()
     assert not page.locator(".fold").is_visible()
+    page.locator("h2").first.evaluate("(part) => part.scrollIntoView({ behavior: 'instant' })")
+    expect(page.locator(".beside .toc [aria-current]")).to_have_text("步骤之外")
     page.set_viewport_size({"width": 360, "height": 740})
     assert not page.locator(".beside .toc").is_visible()
     page.locator(".fold summary").click()
