@@ -38,6 +38,14 @@ def test_what_an_entry_answers_is_no_weak_answer(shipped: Snapshot, text: str) -
     assert not judged(shipped, text).weak
 
 
+def test_a_slip_of_the_pen_makes_no_weak_answer_a_good_one(shipped: Snapshot) -> None:
+    """Not even if it would be one among the entries that a filter or an operator leaves out."""
+    text = "SGLang: Max retries exceded with url: /get_model_info"
+    assert not ask(shipped, text).weak
+    assert ask(shipped, text, filters={"framework": ("chatlearn",)}).weak
+    assert ask(shipped, f"{text} framework:chatlearn").weak
+
+
 def test_a_name_that_nobody_knows_decides_and_is_told(small: MakeSnapshot) -> None:
     sign = "ModuleNotFoundError: No module named 'megatron.training'"
     files = {

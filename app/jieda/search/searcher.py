@@ -21,7 +21,7 @@ from jieda.search.answers import (
 )
 from jieda.search.dictionary import Dictionary
 from jieda.search.index.document import longest_sentences
-from jieda.search.index.protocol import Index, ScoredDocument
+from jieda.search.index.protocol import AdmittedDocuments, Index, ScoredDocument
 from jieda.search.meaning.embedder import GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.query.parser import Equivalents, FrameworkNames, ParsedQuery, QueryParser
 from jieda.search.query.translation import QueryTranslator, SimilarWords
@@ -126,7 +126,7 @@ class Searcher:
         (total,) = ranking.totals((request.filters,))
         parsed = replace(parsed, query=query, corrected=parsed.corrected if total else "")
         corrected = [parsed.corrected] if parsed.corrected else []
-        weak = not request.unfinished and self._is_weak(parsed, ranking, typed.text, request.filters)
+        weak = not request.unfinished and self._is_weak(parsed, ranking, typed)
         return SearchAnswer(
             query=request.text,
             total=total,
@@ -216,22 +216,24 @@ class Searcher:
             return None
         return vector
 
-    def _is_weak(self, parsed: ParsedQuery, ranking: Ranking, text: str, filters: Filters) -> bool:
-        """Whether the best hit fits badly, and not only because of the spelling of `text`, or of what is said around
+    def _is_weak(self, parsed: ParsedQuery, ranking: Ranking, typed: TypedQuery) -> bool:
+        """Whether the best hit fits badly, and not only because of the spelling of the text, or of what is said around
         the question: a greeting, thanks. Another process is not asked a second time to find out."""
         if not ranking.is_weak() or self.waits:
             return ranking.is_weak()
         if parsed.corrected:
-            return rank(self._index, self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
-        sentences = longest_sentences(text, MOST_SENTENCES) if parsed.query.prose > MOSTLY_PROSE else ()
-        return not any(self._is_answered_by(ranking.ranked[:1], each, filters) for each in sentences)
+            return self._ranking(parsed.corrected, parsed.query, typed.admitted).is_weak()
+        is_prose = parsed.query.prose > MOSTLY_PROSE
+        said = longest_sentences(typed.text, MOST_SENTENCES) if is_prose else ()
+        others = (self._ranking(each, parsed.query, typed.admitted) for each in said)
+        # One answers the question that has the same first hit, and fits.
+        first = [one.id for one in ranking.ranked[:1]]
+        return not any([one.id for one in each.ranked] == first and not each.is_weak() for each in others)
 
-    def _is_answered_by(self, first: Sequence[ScoredDocument], text: str, filters: Filters) -> bool:
-        """Whether a hit is the first one of `text` as well, and fits it."""
-        query = self._parser.parse(text, filters).query
-        ranking = rank(self._index, query, 1, self._embed(query))
-        ids = [one.id for one in ranking.ranked]
-        return bool(ids) and ids == [one.id for one in first] and not ranking.is_weak()
+    def _ranking(self, text: str, asked: Query, admitted: AdmittedDocuments | None) -> Ranking:
+        """Rank the first hit of another text among the documents of a query, for the same frameworks."""
+        query = replace(self._parser.parse(text, asked.filters).query, frameworks=asked.frameworks)
+        return rank(self._index, query, 1, self._embed(query), admitted)
 
     def _absent_words(self, query: Query) -> Iterator[str]:
         """Yield the words of a question that no entry has. A pasted line is full of words and numbers that vary, and a
