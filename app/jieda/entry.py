@@ -287,6 +287,11 @@ def escape_controls(line: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
 
 
+def fold_program(name: str) -> str:
+    """Normalize the name of a program as pip does: `PyTorch_Lightning` is `pytorch-lightning`."""
+    return re.sub("[-_.]+", "-", name).casefold()
+
+
 def fold_name(name: str) -> str:
     """Normalize the case, width and white space of a title, or another name of an entry, for comparison."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

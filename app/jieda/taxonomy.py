@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from jieda.entry import Entry, Language, Summary
+from jieda.entry import Entry, Language, Summary, fold_program
 from jieda.errors import UnknownTag
 
 
@@ -59,8 +59,9 @@ class Taxonomy:
 
     @property
     def packages(self) -> Mapping[str, str]:
-        """The framework of each package whose name differs from its framework's."""
-        return {package: tag.id for tag in self.framework.values() for package in tag.packages}
+        """The framework of each package whose name differs from its framework's, both folded."""
+        tags = self.framework.values()
+        return {fold_program(package): fold_program(tag.id) for tag in tags for package in tag.packages}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """Versions: which ones an entry holds for, and which ones a text mentions. Only this module imports packaging."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from jieda.entry import Validity
+from jieda.entry import Validity, fold_program
 from jieda.errors import BadVersion
 
 MAX_CHARS = 100
@@ -19,7 +19,7 @@ _BETWEEN = r"(?: ?@ ?[^\s@]{1,300}@|[ \t]?(?:[=:(-]{1,2}[ \t]?|[ \t]|version[ \t
 _PROGRAM_AND_VERSION = re.compile(r"\s*([A-Za-z][\w.-]{0,60}?)[\s=:@-]{1,5}(v?\d\S{0,40})\s*", re.ASCII)
 
 Packages = Mapping[str, str]
-"""The program of each package that is named differently: `pai-chatlearn` is ChatLearn."""
+"""The program of each package that is named differently: `pai-chatlearn` is ChatLearn. Names are folded."""
 
 
 def fault_of_range(text: str) -> str:
@@ -45,18 +45,24 @@ def _short(text: str) -> str:
     return text
 
 
+def program_of(name: str, packages: Packages) -> str:
+    """Return the folded name of the program that a name, its own or that of a package, stands for."""
+    folded = fold_program(name)
+    return packages.get(folded, folded)
+
+
 def parse_version(text: str, packages: Packages) -> tuple[str, Version]:
     """Parse program and version of `slime 0.2.4`, `slime==0.2.4` or `slime:v0.2.4`. Raises BadVersion."""
     if match := _PROGRAM_AND_VERSION.fullmatch(text):
-        name = re.sub("[-_.]+", "-", match[1]).casefold()
         with suppress(InvalidVersion):
-            return packages.get(name, name), Version(match[2])
+            return program_of(match[1], packages), Version(match[2])
     raise BadVersion(field="version", value=text[:100])
 
 
 def find_versions(text: str, program: str, packages: Packages) -> Iterator[Version]:
     """Yield the versions of a program that occur in a log, a list of packages or a question."""
-    for name in (program, *(package for package, owner in packages.items() if owner == program)):
+    owner = program_of(program, packages)
+    for name in dict.fromkeys((owner, *(package for package, its in packages.items() if its == owner))):
         parts = re.split(r"[-_.]", name)
         if parts[0].casefold() in text.casefold():
             pattern = "[-_.]".join(map(re.escape, parts))
@@ -66,10 +72,20 @@ def find_versions(text: str, program: str, packages: Packages) -> Iterator[Versi
                 yield Version(match[1])
 
 
-def rules_out(holds: str, mentioned: Iterable[tuple[str, Version]]) -> bool:
-    """Whether `holds`, one of `Validity.holds`, excludes every version of its program that is mentioned, if any is."""
-    program, valid_range, fixed_in = holds.split(" ")
-    versions = [version for name, version in mentioned if name == program]
+def ruled_out(held: Iterable[str], asked: Iterable[str], packages: Packages) -> tuple[str, ...]:
+    """Return those of `held`, values of `Validity.holds`, that exclude every version of their program that is asked
+    for, if any is. Raises BadVersion."""
+    named = [parse_version(text, packages) for text in asked]
+
+    def excludes(holds: str) -> bool:
+        program = program_of(holds.partition(" ")[0], packages)
+        return _excludes(holds, [version for name, version in named if name == program])
+
+    return tuple(filter(excludes, held))
+
+
+def _excludes(holds: str, versions: Sequence[Version]) -> bool:
+    _, valid_range, fixed_in = holds.split(" ")
     return bool(versions) and not any(_holds(valid_range, fixed_in, version) for version in versions)
 
 
@@ -78,9 +94,9 @@ def doubtful_version(validity: Validity, text: str, packages: Packages) -> str:
     not hold for; otherwise empty."""
     for holds in validity.holds:
         program = holds.partition(" ")[0]
-        mentioned = [(program, version) for version in find_versions(text, program, packages)]
-        if rules_out(holds, mentioned):
-            return f"{program} {mentioned[0][1]}"
+        versions = list(find_versions(text, program, packages))
+        if _excludes(holds, versions):
+            return f"{program} {versions[0]}"
     return ""
 
 

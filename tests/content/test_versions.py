@@ -24,8 +24,8 @@ FIELDS = {
     "symptoms": "[frobnicate]",
     "signatures": "['the widget cannot frobnicate']",
 }
-PACKAGES = {"slime-rl": "slime"}
-VALID = Validity({"slime": ">=0.2,<0.3"}, {"megatron-core": "0.15.0"})
+PACKAGES = {"slime-rl": "slime", "ray-core": "ray"}
+VALID = Validity({"slime": ">=0.2,<0.3", "ray-Core": ">=2.44"}, {"megatron-core": "0.15.0"})
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,7 @@ VALID = Validity({"slime": ">=0.2,<0.3"}, {"megatron-core": "0.15.0"})
         ("slime 0.3.0a1b2, slime ٠.٣.٠", "slime 0.3.0a1"),
         ("both slime==0.2.4 and slime==0.3.0", ""),
         ("slime_rl==0.3.0\nray==2.44", "slime 0.3.0"),
+        ("Ray==2.43", "ray-Core 2.43"),
         ("not-slime==0.3.0, slime_plugins==0.3.0, 0.3.0, slime at 10.0.0.1", ""),
         ("", ""),
     ],
@@ -122,12 +123,12 @@ def test_what_was_tried_within_half_a_year_is_not_listed_as_unverified_however_o
 def test_a_filter_by_version_leaves_out_what_says_that_it_is_for_others(
     content: Path, serve: Callable[..., httpx.Client]
 ) -> None:
-    """Entries that say nothing of versions always stay; pip's name of a framework is as good as its own."""
-    taxonomy = TAXONOMY.replace("    homepage:", "    packages: [pai-roll]\n    homepage:")
+    """Entries that say nothing of versions always stay; a framework goes by its own or by pip's name, in any spelling."""
+    taxonomy = TAXONOMY.replace("    homepage:", "    packages: [Pai_ROLL]\n    homepage:")
     held = {"taxonomy.yaml": taxonomy, "en/roll/any.md": edition("Widget fails again", FIX, **FIELDS)}
     write(
         content,
-        held | {"en/roll/new.md": edition("Widget fails late", FIX, **FIELDS, versions="{roll: '>=2'}")},
+        held | {"en/roll/new.md": edition("Widget fails late", FIX, **FIELDS, versions="{pai-Roll: '>=2'}")},
     )
     client = serve(content)
 

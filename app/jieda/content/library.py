@@ -15,7 +15,7 @@ from jieda.content.read.history import Change
 from jieda.entry import Entry, Language, Problem, Sample, Summary
 from jieda.errors import UnknownTag
 from jieda.taxonomy import HOLDS, Filters, known_tag
-from jieda.versions import parse_version, rules_out
+from jieda.versions import ruled_out
 
 RECENT_CHARACTERS = 8 << 20
 """Size of the cache of entries, in characters of source text; its objects take about six times that in memory."""
@@ -121,9 +121,8 @@ class Library(Catalog):
         """Return the filters with tags spelled as in the taxonomy, and with the version ranges that their versions
         rule out. Raises UnknownTag, BadVersion."""
         filters = filters.known(self.taxonomy)
-        versions = [parse_version(version, self.taxonomy.packages) for version in filters.version]
-        ruled_out = (each for each in self.values(HOLDS) if rules_out(each, versions)) if versions else ()
-        return replace(filters, ruled_out=tuple(ruled_out))
+        held = self.values(HOLDS) if filters.version else ()
+        return replace(filters, ruled_out=ruled_out(held, filters.version, self.taxonomy.packages))
 
     def tagged(self, facet: str, value: str) -> Sequence[Summary]:
         """Return entries with a tag, latest change first."""
