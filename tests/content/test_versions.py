@@ -123,7 +123,7 @@ def test_what_was_tried_within_half_a_year_is_not_listed_as_unverified_however_o
 def test_a_filter_by_version_leaves_out_what_says_that_it_is_for_others(
     content: Path, serve: Callable[..., httpx.Client]
 ) -> None:
-    """Entries that say nothing of versions always stay; a framework goes by its own or by pip's name, in any spelling."""
+    """Entries that say nothing of versions always stay; a framework goes by its own and pip's name, however spelled."""
     taxonomy = TAXONOMY.replace("    homepage:", "    packages: [Pai_ROLL]\n    homepage:")
     held = {"taxonomy.yaml": taxonomy, "en/roll/any.md": edition("Widget fails again", FIX, **FIELDS)}
     write(
