@@ -9,6 +9,7 @@ import asyncio
 import io
 import json
 import queue
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -160,6 +161,19 @@ def test_a_client_goes_on_where_the_fixed_text_ends(tmp_path: Path) -> None:
             "all that was asked is answered before the end"
         )
         assert started.wait(60) == 0
+
+
+@pytest.mark.server
+def test_an_interrupt_ends_it_while_it_waits_for_a_line(tmp_path: Path) -> None:
+    environ = environment({"JIEDA_DATA": str(tmp_path), "JIEDA_CONTENT": str(CONTENT)})
+    with subprocess.Popen([*COMMAND, "mcp"], stdin=-1, stdout=-1, text=True, env=environ) as started:
+        assert started.stdin
+        assert started.stdout
+        started.stdin.write(beginning("2025-06-18")[0])
+        started.stdin.flush()
+        assert started.stdout.readline()
+        started.send_signal(signal.SIGINT)
+        assert started.wait(30) == -signal.SIGINT
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """`jieda mcp`: the tools for coding agents on standard input and output."""
 
 import os
+import signal
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
@@ -39,6 +40,8 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
     """
     if find_spec("mcp") is None:
         raise JiedaError(EXTRA_MISSING)
+    # At once, as on SIGTERM: an exception would wait for the thread that reads the next line.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     with (
         open(os.dup(0), encoding="utf-8", errors="replace") as read,  # noqa: PTH123 - a descriptor
         open(os.dup(1), "w", encoding="utf-8") as write,  # noqa: PTH123 - as above
