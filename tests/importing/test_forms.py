@@ -694,7 +694,7 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
         "  </TabItem>\n  <TabItem value=\"mac\" label='macOS' default>\n\n```sh\n  open x\n```\n\n"
         "  </TabItem>\n</Tabs>\n\n"
         '    indented code\n\n## Is it free?\n\n{{% tab name="Docker" %}}\nYes.\n{{% /tab %}}\n\n'
-        '{% tab title="Podman" %}\nNo.\n{% endtab %}\n'
+        '{% tab title="Podman" %}\nNo.\n{% endtab %}\n\n```{note}\nAsk *us*.\n```\n\n:::{tip} Look\n<b>Here</b>.\n:::\n'
     )
     assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
     safe, fast, free = (draft(tmp_path, name).partition("---\n\n")[2] for name in ("safe", "fast", "free"))
@@ -702,6 +702,7 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
     assert "**Linux:**\n\n```sh\napt install x\n```\n\n**macOS:**\n\nUse brew.\n\nDone.\n" in safe
     assert "\n**Windows:**\n\nSet `x`.\n\n**macOS:**\n\n```sh\n  open x\n```\n\n    indented code\n" in fast
     assert "**Docker:**\n\nYes.\n\n**Podman:**\n\nNo.\n" in free
+    assert free.endswith("> **Note**\n>\n> Ask *us*.\n\n> **Look**\n>\n> **Here**.\n")
 
 
 def test_the_text_of_a_box_is_the_answer(imported: Callable[..., Result], tmp_path: Path) -> None:
@@ -755,7 +756,8 @@ def test_many_boxes_that_never_end_are_read() -> None:
 def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
     imported: Callable[..., Result], tmp_path: Path
 ) -> None:
-    page = """<h1>FAQ</h1><h2>Which plug fits?</h2><p>One of these:
+    page = """<form id="page"><h1>FAQ</h1><h2>Which plug fits?</h2><p>One of these:
+<form><h2>Did it help?</h2><input></form>
 <table><thead><tr><th>Model<th>Plug</tr></thead>
 <tr><td>A<td><p><code>C13</code> | <b>old</b></p>
 <tr><td>B<td><pre>C14</pre><td>new</table>

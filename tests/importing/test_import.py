@@ -301,6 +301,7 @@ def test_an_address_that_is_a_link_as_it_stands_stays_one(desk: Desk) -> None:
 
 def test_code_and_lines_that_define_no_address_stay_as_they_are(desk: Desk) -> None:
     given = """\
+    ---
     <div>https://a.b</div>
     <!-- kept --> [a](b.md)
 

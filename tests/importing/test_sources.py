@@ -52,7 +52,7 @@ Why is it slow?
 """
 PO = """\
 msgid ""
-msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+msgstr "Content-Type: text/plain; charset=CHARSET\\n"
 
 msgid "How do I *resume*?"
 msgstr "怎么续训？"

@@ -33,8 +33,11 @@ _INDENTED = re.compile(
 """Opening line of a box, notice or tab whose text is indented: MkDocs."""
 _ASKING = frozenset({"question", "faq", "help"})
 """Kinds of boxes whose title is a question."""
-_FENCED = re.compile(r"^(?P<fence>:{3,})\s*(?P<kind>\w[\w-]*)\s*(?P<title>.*)$")
-"""Opening line of a notice with a closing line: Docusaurus, VitePress."""
+_FENCED = re.compile(
+    r"^(?P<fence>:{3,}|`{3,}(?=\{(?:admonition|attention|caution|danger|error|hint|important|note|seealso|tip|warning)\}))"
+    r"\s*\{?(?P<kind>\w[\w-]*)\}?\s*(?P<title>.*)$"
+)
+"""Opening line of a notice with a closing line: Docusaurus, VitePress, MyST."""
 _ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\]\s*$")
 """First line of a quotation that is a notice: GitHub."""
 _MARK = re.compile(r"^\s*(?:</?[A-Z]\w*>|\{[{%].*[%}]\}|:{3,})\s*$")
@@ -95,8 +98,8 @@ def _open_components(lines: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def _fence_after(fence: str, line: str) -> str:
-    # A box of MyST is written like a code block.
-    return fence_after(fence, "" if _BOX_OPENING.match(line) else line)
+    # A box or notice of MyST is written like a code block.
+    return fence_after(fence, "" if _BOX_OPENING.match(line) or _FENCED.match(line.lstrip()) else line)
 
 
 def _spaced(line: str, at: int) -> Lines:

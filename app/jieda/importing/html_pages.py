@@ -3,9 +3,9 @@
 from html.parser import HTMLParser
 
 from jieda.entry import NO_TEXT
-from jieda.importing.elements import Element, Lines, write_blocks
+from jieda.importing.elements import HEADINGS, Element, Lines, write_blocks
 
-SILENT = frozenset("head title script style nav header footer aside form noscript svg template".split())
+SILENT = frozenset("head title script style nav header footer aside noscript svg template".split())
 """Elements whose text is not part of the page's content."""
 LANDMARKS = frozenset("banner complementary contentinfo navigation search".split())
 """Roles of elements, such as a `<div>`, whose text is not part of the page's content either."""
@@ -71,9 +71,16 @@ class TreeBuilder(HTMLParser):
         return element.name in SILENT or element.attributes.get("role") in LANDMARKS
 
 
+def _holds_page(form: Element) -> bool:
+    """Whether a form is around a page, as ASP.NET makes it, instead of a part of the page."""
+    return sum(each.name in HEADINGS or each.asks for each in form.walk()) > 1
+
+
 def html_to_markdown(text: str) -> Lines:
     """Return the page as Markdown."""
     builder = TreeBuilder()
     builder.feed(text)
     builder.close()
+    for each in builder.root.walk():
+        each.children = [child for child in each.children if child.name != "form" or _holds_page(child)]
     return write_blocks(builder.root)

@@ -33,7 +33,8 @@ _SPACED: Mapping[tuple[str, str], str] = {
 }
 _ANCHOR = re.compile(r"<a\b(?P<rest>[^<>]*)>(?P<text>.*?)</a>", re.IGNORECASE | re.DOTALL)
 _EDGE = re.compile(
-    r"[\s\u200b]*(?:-{3,}|={3,}|\*{3,}|_{3,}|(?:<br\s*/?>|</?details>|</?p>|</?div>|</summary>)+)?[\s\u200b]*",
+    r"[\s\u200b]*|[ \u200b]{0,3}"
+    r"(?:-{3,}|={3,}|\*{3,}|_{3,}|(?:<br\s*/?>|</?details>|</?p>|</?div>|</summary>)+)[\s\u200b]*",
     re.IGNORECASE,
 )
 

@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
+from io import StringIO
 from itertools import takewhile
 from pathlib import Path
 from urllib.parse import quote
@@ -76,7 +76,7 @@ def _messages(path: Path) -> Iterator[tuple[str, str]]:
         missing = EXTRA_MISSING.format(what="gettext catalogs", package="babel")
         raise ImportingError(f"{path}: {missing}")
     try:
-        catalog = babel_pofile.read_po(BytesIO(read_text(path).encode()), abort_invalid=True)
+        catalog = babel_pofile.read_po(StringIO(read_text(path)), abort_invalid=True)
     except (babel_pofile.PoFileError, ValueError) as error:
         raise ImportingError(f"{path} is not a gettext catalog: {error}") from error
     for message in catalog:
