@@ -5,14 +5,13 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from jieda.content.markdown.body import parse_page
+from jieda.content.markdown.body import parse_body
 from jieda.diagnosis.answers import Confidence, LogError, MatchedLine, MatchReason, Verdict
 from jieda.entry import Heading, Kind, Language, Source
 from jieda.feedback import TriedOutcome
 from jieda.log.window import LineRange
 from jieda.search.answers import CompletionType, QueryOperator, Reason, SuggestionType
 
-SECOND_LEVEL = 2
 PREFIX = "Api"
 """Prefix of models that share a name with a domain type; the OpenAPI document omits it."""
 
@@ -222,14 +221,8 @@ class ApiEntry(ApiSummary):
 
     def sections(self) -> dict[str, str]:
         """Map the key of each section (`fix`, `cause`, …) to its Markdown without the heading, in their order."""
-        keys = [heading.anchor for heading in self.headings if heading.level == SECOND_LEVEL]
-        blocks = [each for each in parse_page(self.markdown).blocks if each.level == SECOND_LEVEL]
-        lines = self.markdown.split("\n")
-        ends = [*(each.first for each in blocks[1:]), len(lines)]
-        return {
-            key: "\n".join(lines[block.end : end]).strip()
-            for key, block, end in zip(keys, blocks, ends, strict=True)
-        }
+        texts = parse_body(self.markdown, self.lang, self.framework, 0).section_texts
+        return {key: text.strip() for key, text in texts.items()}
 
 
 class ApiNear(ApiMention):

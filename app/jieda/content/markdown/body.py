@@ -79,6 +79,16 @@ class Body:
         ranges = (_line_range(token) for token in self.tokens if token.type in CODE_BLOCKS)
         return frozenset(self.first_line + line for start_end in ranges for line in range(*start_end))
 
+    @property
+    def section_texts(self) -> dict[str, str]:
+        """The Markdown of each section without its heading, by key, in their order."""
+        lines, openings = self.markdown.split("\n"), list(filter(_opens_section, self.tokens))
+        ends = [_line_range(each)[0] for each in openings[1:]] + [len(lines)]
+        return {
+            str(opening.attrs["id"]): "\n".join(lines[_line_range(opening)[1] : end]).strip("\n")
+            for opening, end in zip(openings, ends, strict=False)
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
@@ -108,24 +118,15 @@ def parse_body(markdown: str, lang: Language, framework: str, first_line: int) -
 def render_body(body: Body, keep: Keep) -> Rendered:
     """Render a body as HTML. `keep` decides about each entry link, anchor link and image."""
     starts = [index for index, token in enumerate(body.tokens) if _opens_section(token)]
-    lines = body.markdown.split("\n")
     sections: list[Section] = []
     html = [write_html(body.tokens[: starts[0] if starts else None], keep)]
-    for start, end in pairwise([*starts, len(body.tokens)]):
-        opening, tokens = body.tokens[start], body.tokens[start + 3 : end]
-        last_line = _line_range(body.tokens[end])[0] if end < len(body.tokens) else len(lines)
+    places = pairwise([*starts, len(body.tokens)])
+    for (start, end), (key, markdown) in zip(places, body.section_texts.items(), strict=True):
+        tokens = body.tokens[start + 3 : end]
         text, code = plain_text(tokens)
         html += [write_html(body.tokens[start : start + 3], keep), write_html(tokens, keep)]
-        sections.append(
-            Section(
-                key=str(opening.attrs["id"]),
-                title=inline_text(body.tokens[start + 1]),
-                markdown="\n".join(lines[_line_range(opening)[1] : last_line]).strip("\n"),
-                html=html[-1],
-                text=text,
-                code=code,
-            )
-        )
+        title = inline_text(body.tokens[start + 1])
+        sections.append(Section(key, title, markdown, html[-1], text, code))
     return Rendered("".join(html), tuple(sections))
 
 
