@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from email.message import Message
-from functools import partial
+from functools import cache, partial
 from http.client import HTTPException, InvalidURL
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urljoin
 
 from pydantic import BaseModel, ValidationError
@@ -176,7 +176,7 @@ class Remote:
         headers = {"Content-Type": content_type} if body is not None else {}
         try:
             request = urllib.request.Request(self.urls.absolute(url), body, headers)  # noqa: S310 - http(s), see `url_option`
-            with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - see above
+            with _opener().open(request, timeout=SECONDS) as response:
                 return response.read().decode("utf-8", errors="replace"), response.headers
         except urllib.error.HTTPError as error:
             with error:  # reading an incomplete answer does not close it
@@ -192,7 +192,8 @@ class Remote:
             raise RemoteError(f"{self.urls.base_url} did not answer like a web server") from error
 
     def _refused(self, error: urllib.error.HTTPError) -> RemoteError:
-        status = f"{self.urls.base_url} answered {error.code} {error.reason}"
+        moved_to = f", to {error.headers['Location']}" if "Location" in error.headers else ""
+        status = f"{self.urls.base_url} answered {error.code} {error.reason}{moved_to}"
         try:
             problem = json.loads(error.read())
             detail, errors = problem["detail"], problem["errors"]
@@ -202,5 +203,14 @@ class Remote:
             # The answer does not have the form of Jieda's errors, or is incomplete.
             return RemoteError(status, error.code)
 
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect of a request with a body, which the library would leave out."""
+
+    def redirect_request(self, req: urllib.request.Request, *rest: Any) -> urllib.request.Request | None:
+        return None if req.data else super().redirect_request(req, *rest)
+
+
+_opener = cache(partial(urllib.request.build_opener, _Redirects))
 
 Client = Local | Remote

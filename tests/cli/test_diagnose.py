@@ -190,6 +190,7 @@ def test_what_is_no_address_is_said_to_be_none(few: dict[str, str], address: str
     [
         ("SSH-2.0-OpenSSH_9.6\r\n", "did not answer like a web server"),
         ("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 500\r\n\r\n<html>", "answered 502 Bad Gateway"),
+        ("HTTP/1.1 301 Gone\r\nLocation: https://a.b/c\r\n\r\n", "answered 301 Gone, to https://a.b/c"),
         ('HTTP/1.1 422 No\r\n\r\n{"detail": [{"loc": ["a"]}], "errors": []}', "answered 422 No"),
     ],
 )
