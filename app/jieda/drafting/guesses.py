@@ -13,7 +13,7 @@ from itertools import count
 
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import TokenKind
-from jieda.content.markdown.body import SourceBlock, parse_page
+from jieda.content.markdown.body import SourceBlock, parse_page, walk
 from jieda.content.read.corpus import Corpus
 from jieda.entry import Language, Sample
 from jieda.han import EAST_ASIAN, has_han
@@ -207,13 +207,12 @@ def _quoted_lines(answer: str, infos: Set[str]) -> Iterator[Sequence[str]]:
 
 def _code_blocks(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
     """Yield blocks that quote output: code, and paragraphs of block quotes with words of an error."""
-    for block in blocks:
+    for block in walk(blocks):
         if block.kind in {"fence", "code_block"}:
             yield block
         elif block.kind == "blockquote":
             paragraphs = (child for child in block.children if child.kind == "paragraph")
             yield from (each for each in paragraphs if _ERROR_WORDS.search(each.content))
-        yield from _code_blocks(block.children)
 
 
 def to_signature(line: str) -> str:

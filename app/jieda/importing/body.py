@@ -1,11 +1,11 @@
 """The fifth stage: converts the lines of an answer into the body of an edition."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jieda.content.markdown.body import SourceBlock, parse_page
+from jieda.content.markdown.body import SourceBlock, parse_page, walk
 from jieda.content.markdown.links import PAGE_IDS, SECTIONS, Anchors, slug
 from jieda.entry import Kind, Language
 from jieda.importing.outline import anchor_of, plain
@@ -129,7 +129,7 @@ def _section_of(block: SourceBlock, line: str) -> tuple[str, str] | None:
 def _shift_headings(text: str) -> tuple[str, dict[str, str]]:
     """Shift headings to start at H3, below the sections; also return a map of old anchors to new ones."""
     lines = text.split("\n")
-    headings = list(_headings(parse_page(text).blocks))
+    headings = [block for block in walk(parse_page(text).blocks) if block.kind == "heading"]
     if not headings:
         return text, {}
     shift = 3 - min(block.level for block in headings)
@@ -148,11 +148,3 @@ def _shift_headings(text: str) -> tuple[str, dict[str, str]]:
         for old in (anchor_of(block.content), slug(title), new):
             anchors.setdefault(old, new)
     return "\n".join(lines), anchors
-
-
-def _headings(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
-    for block in blocks:
-        if block.kind == "heading":
-            yield block
-        else:
-            yield from _headings(block.children)

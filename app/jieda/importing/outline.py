@@ -8,7 +8,7 @@ from html import unescape
 from itertools import accumulate, pairwise
 from statistics import fmean
 
-from jieda.content.markdown.body import SourceBlock, parse_page
+from jieda.content.markdown.body import SourceBlock, parse_page, walk
 from jieda.entry import NO_TEXT
 from jieda.importing.wording import WORDING, fold_title
 
@@ -49,14 +49,8 @@ def code_lines(lines: Iterable[str]) -> frozenset[int]:
 
 def all_code_lines(text: str) -> frozenset[int]:
     """Return the numbers of lines in fenced and in indented code."""
-
-    def indented(blocks: Iterable[SourceBlock]) -> Iterator[int]:
-        for block in blocks:
-            yield from (
-                range(block.first, block.end) if block.kind == "code_block" else indented(block.children)
-            )
-
-    return code_lines(text.split("\n")).union(indented(parse_page(text).blocks))
+    indented = (each for each in walk(parse_page(text).blocks) if each.kind == "code_block")
+    return code_lines(text.split("\n")).union(*(range(each.first, each.end) for each in indented))
 
 
 def between_spans(text: str, change: Callable[[str], str]) -> str:

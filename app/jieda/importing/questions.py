@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 
-from jieda.content.markdown.body import SourceBlock, parse_page
+from jieda.content.markdown.body import SourceBlock, parse_page, walk
 from jieda.importing.mixed import Units, heading_unit, mix_styles
 from jieda.importing.outline import (
     ASKING,
@@ -200,9 +200,7 @@ def find_left_out(page: MarkdownPage, questions: Sequence[PageQuestion]) -> Iter
 def _has_text(blocks: Sequence[SourceBlock]) -> bool:
     """Whether blocks have more text than links within the page."""
     return any(
-        _has_text(block.children)
-        or (not is_noise(block) and re.search(r"\w", _INNER_LINK.sub("", block.content)) is not None)
-        for block in blocks
+        not is_noise(block) and re.search(r"\w", _INNER_LINK.sub("", block.content)) for block in walk(blocks)
     )
 
 

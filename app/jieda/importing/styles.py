@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jieda.content.markdown.body import SourceBlock
+from jieda.content.markdown.body import SourceBlock, walk
 from jieda.importing.outline import PICTURES, TAG, anchor_of, is_noise, plain
 from jieda.importing.wording import WORDING, fold_title
 
@@ -85,7 +85,7 @@ def _after(block: SourceBlock, offset: int) -> tuple[int, str]:
 
 def _marked_lines(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     """Find lines that start with `Q:` or `问：`, in paragraphs and at the start of list items."""
-    for block in _paragraphs(blocks):
+    for block in (each for each in walk(blocks) if each.kind == "paragraph"):
         lines = block.content.split("\n")
         for offset, written in enumerate(lines):
             line = TAG.sub("", written).strip() if "<" in written else written
@@ -226,12 +226,6 @@ def _numbered_lines(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
                 first = block.first + offset
                 answered = not any(map(_NUMBERED.match, lines[offset + 1 : offset + 2]))
                 yield Unit(plain(line), first, first + 1, answered)
-
-
-def _paragraphs(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
-    """Yield the paragraphs of a section, including those in lists and quotations."""
-    for block in blocks:
-        yield from (block,) if block.kind == "paragraph" else _paragraphs(block.children)
 
 
 def _until_answer(line: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ which addresses may become links and images (`jieda.content.markdown.links`).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -242,6 +242,13 @@ class SourceBlock:
     markup: str
     content: str
     children: tuple["SourceBlock", ...]
+
+
+def walk(blocks: Iterable[SourceBlock]) -> Iterator[SourceBlock]:
+    """Yield blocks and all their descendants, in the order of the page."""
+    for block in blocks:
+        yield block
+        yield from walk(block.children)
 
 
 @dataclass(frozen=True, slots=True)
