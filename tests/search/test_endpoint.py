@@ -109,6 +109,16 @@ def test_what_it_refuses_is_told_without_its_address(model: EncoderServer, statu
     assert str(model.port) not in str(refused.value)
 
 
+def test_a_text_that_is_too_long_for_it_is_sent_shorter(model: EncoderServer) -> None:
+    """A thousand Chinese characters have more than the 512 tokens that most models read."""
+    model.longest = 1500
+    vectors = asking(model).embed(["训练很慢" * 300, "short"])
+    assert len(vectors) == 2
+    model.longest = 9
+    with pytest.raises(NotEmbedded, match="status 413"):
+        asking(model).embed(["训练很慢" * 300])
+
+
 def test_words_alone_are_searched_while_it_does_not_answer_and_nobody_waits_for_it(
     content: Path, start_server: Callable[..., Server], encoder: Embedder
 ) -> None:

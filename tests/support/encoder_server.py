@@ -17,12 +17,14 @@ KEY = "a-key"
 
 @dataclass
 class EncoderServer:
-    """`asked` are the received requests. `status` and `pause` control the responses; `port` 0 picks a free port."""
+    """`asked` are the received requests. `status` and `pause` control the responses, and texts of more than
+    `longest` bytes are refused; `port` 0 picks a free port."""
 
     encoder: Embedder
     port: int = 0
     status: int = 200
     pause: float = 0.0
+    longest: int = 1 << 20
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -57,6 +59,8 @@ class EncoderServer:
                 time.sleep(outer.pause)
                 is_ours = self.headers["Authorization"] == f"Bearer {KEY}" and self.path == "/v1/embeddings"
                 status = outer.status if is_ours else 401
+                if any(len(text.encode()) > outer.longest for text in body["input"]):
+                    status = 413
                 sent = json.dumps(outer.answer(body) if status == 200 else {"error": "no"}).encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(sent)))

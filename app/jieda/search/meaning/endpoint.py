@@ -7,7 +7,7 @@ and texts of entries, and only to the address that the operator has set.
 import json
 import ssl
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
@@ -20,10 +20,16 @@ from jieda.settings import Settings
 
 LARGEST = 64 << 20
 """Most bytes read of an answer."""
-LONGEST = 1000
-"""Most characters sent of a text: most models read 512 tokens, and many servers refuse more."""
+LONGEST, SHORTER = 1000, 400
+"""Most characters sent of a text, and those sent if the server refuses that: most models read 512 tokens, many servers
+refuse more, and a Chinese character may be one."""
+REFUSED = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
 FOR_PASSAGES = 10
 """Factor of the timeout for a batch of passages; for a query somebody is waiting."""
+
+
+class TextRefused(NotEmbedded):
+    """A text is not accepted, probably because it is too long."""
 
 
 class EndpointEmbedder:
@@ -42,10 +48,15 @@ class EndpointEmbedder:
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Vectors:
         """Return a vector of length 1 for each text. Raises NotEmbedded."""
+        with suppress(TextRefused):
+            return self._embed(texts, LONGEST, as_query=as_query)
+        return self._embed(texts, SHORTER, as_query=as_query)
+
+    def _embed(self, texts: Sequence[str], longest: int, *, as_query: bool) -> Vectors:
         settings = self._settings
         prefix = settings.embeddings_query if as_query else settings.embeddings_passage
         timeout = settings.embeddings_timeout * (1 if as_query else FOR_PASSAGES)
-        sent = [f"{prefix} {text[:LONGEST]}" if prefix else text[:LONGEST] for text in texts]
+        sent = [f"{prefix} {text[:longest]}" if prefix else text[:longest] for text in texts]
         size = settings.embeddings_batch
         return np.concatenate(
             [self._batch(sent[at : at + size], timeout) for at in range(0, len(sent), size)]
@@ -77,7 +88,8 @@ class EndpointEmbedder:
         except (OSError, HTTPException) as error:
             raise NotEmbedded(f"its server does not answer ({type(error).__name__})") from error
         if response.status != HTTPStatus.OK:
-            raise NotEmbedded(f"its server returned status {response.status}")
+            kind = TextRefused if response.status in REFUSED else NotEmbedded
+            raise kind(f"its server returned status {response.status}")
         try:
             return json.loads(content)
         except ValueError as error:
