@@ -13,7 +13,7 @@ from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 from jieda.snapshot.watch.follow import Follower
 
-from tests.search.small import OTHER_WORDS, ask, files_of, found
+from tests.search.small import OTHER_WORDS, ask, concept, files_of, found
 from tests.support import small_content
 from tests.support.encoder_server import KEY, EncoderServer
 from tests.support.server import PATIENCE, Server, free_port
@@ -89,16 +89,29 @@ def test_entries_are_sent_once_and_of_searches_nothing_but_the_query(
     tmp_path: Path, content: Path, model: EncoderServer
 ) -> None:
     snapshot = built(content, tmp_path / "data", asking(model, batch=5))
-    assert all(text.startswith("passage: ") for text in model.texts)
+    probe, *texts = model.texts
+    assert probe == "query: ."
+    assert all(text.startswith("passage: ") for text in texts)
     assert max(len(request["input"]) for request in model.asked) == 5
     assert {request["model"] for request in model.asked} == {"ours"}
     model.asked.clear()
     assert found(built(content, tmp_path / "data", asking(model)), QUERIES[0])[0] == "checkpoint"
-    assert model.texts == [f"query: {QUERIES[0]}"]
+    assert model.texts == [probe, f"query: {QUERIES[0]}"]
     model.asked.clear()
     assert found(snapshot, "Make generation faster")[0] == "speed"
     built(content, tmp_path / "data", asking(model, model="newer"))
     assert len(model.texts) > len(OTHER_WORDS), "of another model, vectors are made anew"
+
+
+def test_another_model_under_the_name_has_its_own_vectors_made(
+    content: Path, tmp_path: Path, model: EncoderServer
+) -> None:
+    built(content, tmp_path / "data", asking(model))
+    model.wider = True
+    snapshot = built(content, tmp_path / "data", asking(model))
+    assert found(snapshot, QUERIES[0])[0] == "checkpoint"
+    (content / "en/roll/speed.md").write_text(concept("Make generation faster", "Buy more."))
+    assert found(built(content, tmp_path / "data", asking(model)), QUERIES[0])[0] == "checkpoint"
 
 
 @pytest.mark.parametrize(("status", "told"), [(500, "status 500"), (302, "status 302")])

@@ -18,13 +18,14 @@ KEY = "a-key"
 @dataclass
 class EncoderServer:
     """`asked` are the received requests. `status` and `pause` control the responses, and texts of more than
-    `longest` bytes are refused; `port` 0 picks a free port."""
+    `longest` bytes are refused; `wider` makes the vectors longer; `port` 0 picks a free port."""
 
     encoder: Embedder
     port: int = 0
     status: int = 200
     pause: float = 0.0
     longest: int = 1 << 20
+    wider: bool = False
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -42,7 +43,8 @@ class EncoderServer:
         self.asked.append(request)
         vectors = self.encoder.embed([text.partition(": ")[2] or text for text in request["input"]])
         alike = np.full_like(vectors, 2 / np.sqrt(vectors.shape[1]))
-        rows = enumerate(np.concatenate([vectors, alike], axis=1).tolist())
+        parts = [vectors, alike, alike] if self.wider else [vectors, alike]
+        rows = enumerate(np.concatenate(parts, axis=1).tolist())
         return {"data": [{"index": number, "embedding": row} for number, row in reversed(list(rows))]}
 
     @contextmanager

@@ -19,7 +19,7 @@ from jieda.entry import Problem
 from jieda.errors import ContentError
 from jieda.helpers import Helpers, collect_garbage_rarely
 from jieda.search.meaning.embedder import NotEmbedded
-from jieda.snapshot.build.entries import EntryFacts, read_files
+from jieda.snapshot.build.entries import EntryFacts, model_of, read_files
 from jieda.snapshot.build.files import (
     BuildResources,
     ContentMoved,
@@ -192,14 +192,15 @@ class Builder:
             return replace(last.result, changed=False)
         images = {file.where: file for directory in reading.directories for file in directory.images}
         copy_images(self._data, images, verify=last is None)
-        inputs = self._inputs(reading, histories)
+        model = model_of(self._analyzers.embedder, tools.resources.facts)
+        inputs = self._inputs(reading, histories, model)
         if last is None and not moved and (result := self._earlier_result(tools, inputs, current)):
             self._last = LastBuild(result, reading, histories)
             prune(self._data, (worker.generation for worker in serving_workers(self._data)))
             return result
         entries, read = tools.entries(reading), partial(read_files, tools.resources)
         state = advance(last.state if last else None, reading, entries.vocabulary, read)
-        rows = entries.rows(state, histories, embed=self._embed)
+        rows = entries.rows(state, histories, model, embed=self._embed)
         previous = read_generation(self._data, current)
         if not rows and previous and previous.digests():
             raise ContentError(reading.directories[0].root, 1, f"no entries are left{_omissions(state)}")
@@ -218,10 +219,9 @@ class Builder:
             tools.resources.facts.put_note(NOTE, inputs, to_json(replace(result, changed=False)))
         return result
 
-    def _inputs(self, reading: Reading, histories: Mapping[Path, bytes]) -> str:
+    def _inputs(self, reading: Reading, histories: Mapping[Path, bytes], model: str) -> str:
         """Return a digest of everything that a generation depends on."""
-        embedder = self._analyzers.embedder
-        versions = code_version(), self._analyzers.engine_name, embedder.name if embedder else ""
+        versions = code_version(), self._analyzers.engine_name, model
         content = reading.directories, reading.problems, sorted(reading.folders), sorted(histories.items())
         return fact_key("build", *versions, to_json(content)).hex()
 

@@ -1,6 +1,7 @@
 """Facts of entries, computed only from their files, by the builder or by helper processes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -19,11 +20,11 @@ from jieda.log.formats import compile_formats
 from jieda.progress import with_progress
 from jieda.search.completion import entry_candidates
 from jieda.search.index.document import document_of, embed_entry
-from jieda.search.meaning.embedder import Embedder, NotEmbedded
+from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, NotEmbedded
 from jieda.search.snippet import lines_of, places_of
 from jieda.snapshot.build.files import BuildResources, read_again, read_unchanged, sample_text
 from jieda.snapshot.snapshot import Analyzers
-from jieda.snapshot.store.facts import code_version, fact_key, pack
+from jieda.snapshot.store.facts import FactStore, code_version, fact_key, pack
 from jieda.snapshot.store.generation import (
     EntryRow,
     from_json,
@@ -167,6 +168,16 @@ def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[Kn
     return parsed
 
 
+def model_of(embedder: GuardedEmbedder | None, facts: FactStore) -> str:
+    """Return the name of an embedder, for a server with the length of its vectors, or, if it fails, what that was:
+    another model may have taken the name, and vectors of two cannot be compared."""
+    if embedder is None or not embedder.is_remote:
+        return embedder.name if embedder else ""
+    with suppress(NotEmbedded):
+        facts.put_note("width", embedder.name, b"%d" % embedder.embed(["."], as_query=True).shape[1])
+    return f"{embedder.name} {(facts.note('width', embedder.name) or b'').decode()}"
+
+
 class EntryFacts:
     """Computes the missing facts of entries with a vocabulary."""
 
@@ -176,7 +187,7 @@ class EntryFacts:
         self.resources, self._facts = resources, resources.facts
         self.vocabulary, self.members = vocabulary, members
         self._maker = FactMaker(vocabulary, members, resources.analyzers)
-        self._embedder = resources.analyzers.embedder
+        self._embedder, self._model = resources.analyzers.embedder, ""
         self._known: dict[str, tuple[Prepared, tuple[SampleFile, ...], EntryRow]] = {}
         """The last row of each entry, with what it was made from."""
         words = to_json((vocabulary.glossary, vocabulary.dictionary))
@@ -196,12 +207,12 @@ class EntryFacts:
         return tuple(keys)
 
     def rows(
-        self, state: ContentState, histories: Mapping[Path, bytes], *, embed: bool
+        self, state: ContentState, histories: Mapping[Path, bytes], model: str, *, embed: bool
     ) -> dict[str, EntryRow]:
-        """Return the row of each entry, by id; its facts need not exist yet. `histories`: fact keys by file. Without
-        `embed`, rows refer only to vectors that exist."""
-        rows, known = {}, self._known
-        self._known = {}
+        """Return the row of each entry, by id; its facts need not exist yet. `histories`: fact keys by file. `model`:
+        from `model_of`. Without `embed`, rows refer only to vectors that exist."""
+        rows, known = {}, self._known if model == self._model else {}
+        self._known, self._model = {}, model
         for entry_id, prepared in state.entries.items():
             files, logs = state.corpus.published[entry_id], state.corpus.samples.get(entry_id, ())
             old_prepared, old_logs, row = known.get(entry_id, (None, None, None))
@@ -242,7 +253,7 @@ class EntryFacts:
     def _meaning_key(self, editions: Mapping[Language, bytes], *, embed: bool) -> bytes:
         if self._embedder is None:
             return b""
-        key = fact_key("meaning", code_version(), self._embedder.name, to_json(list(editions.items())))
+        key = fact_key("meaning", code_version(), self._model, to_json(list(editions.items())))
         return key if embed or self._facts.known([key]) else b""
 
     def ensure(self, rows: Mapping[str, EntryRow], state: ContentState) -> None:
