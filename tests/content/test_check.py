@@ -381,12 +381,14 @@ def test_sync_all_leaves_alone_what_agrees(tmp_path: Path) -> None:
         (("roll/a", "roll/b"), "roll/b has one edition only"),
         ((), "either the entries or --all"),
         (("roll/a", "--all"), "either the entries or --all"),
+        (("roll/a", "roll/c"), "en/roll/c.md: `synced_with` must be on lines of its own"),
     ],
 )
 def test_sync_refuses_what_it_cannot_do_and_writes_nothing(
     tmp_path: Path, args: tuple[str, ...], words: str
 ) -> None:
-    folder = write(tmp_path, GOOD)
+    indented = {f"{lang}/roll/c.md": edition("C").replace("\n", "\n  ", 5) for lang in ("en", "zh")}
+    folder = write(tmp_path, GOOD | indented)
     before = (folder / A_EN).read_bytes()
     run = jieda("sync", *args, "--content", folder)
     assert run.exit_code == 2

@@ -89,15 +89,20 @@ class SourceText:
 
     def with_field(self, key: str, text: str) -> "SourceText":
         """Return a copy with the lines of a field replaced, or inserted after the fields that precede it in canonical
-        order. Comments around it stay. Raises AuthoringError as `fields` does."""
-        lines, starts = self.front_lines, self.fields().key_lines
+        order. Comments around it stay. Raises AuthoringError as `fields` does, or if other values would change."""
+        lines, before = self.front_lines, self.fields()
+        starts = before.key_lines
         if key in starts:
             first, end = _line_range(key, starts, lines)
         else:
             order = canonical_order([*starts, key])
             ends = (_line_range(name, starts, lines)[1] for name in order[: order.index(key)])
             first = end = max(ends, default=len(lines))
-        return replace(self, front="".join([*lines[:first], text, *lines[end:]]))
+        changed = replace(self, front="".join([*lines[:first], text, *lines[end:]]))
+        with suppress(AuthoringError):
+            if changed.fields().values | {key: None} == before.values | {key: None}:
+                return changed
+        raise AuthoringError(f"`{key}` must be on lines of its own, none of them indented: do it by hand")
 
     def with_item(self, key: str, item: str) -> "SourceText":
         """Return a copy with an item added to a list, in the style of its last one. Raises AuthoringError."""
