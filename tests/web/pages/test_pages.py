@@ -167,6 +167,13 @@ def test_an_entry_shows_the_fix_early_and_where_it_comes_from(client: httpx.Clie
     assert {item["@type"] for item in json.loads(data.text)} == {"TechArticle", "BreadcrumbList"}
 
 
+def test_contents_are_in_the_order_of_the_page(tmp_path: Path, serve: Callable[..., httpx.Client]) -> None:
+    body = "## Cause\n\nb\n\n## Fix\n\n> ## Quoted\n\n### Detail\n\na\n\n## Symptom\n\nc\n"
+    with serve(write(tmp_path, {"en/roll/a.md": edition("A", body)})) as client:
+        contents = re.findall('<li class="toc-.><a href="#([^"]*)', client.get("/en/entries/roll/a").text)
+    assert contents == ["symptom", "fix", "quoted", "detail", "cause"]
+
+
 def test_an_entry_is_html_to_who_takes_html_and_markdown_to_who_asks(client: httpx.Client) -> None:
     asked = client.get(f"/zh/entries/{ENTRY}", headers={"Accept": "text/markdown"})
     assert asked.text.startswith("# ")

@@ -115,8 +115,7 @@ def _toc(edition: Edition) -> tuple[Heading, ...]:
     places = {section.key: place for place, section in enumerate(fix_early(edition.sections))}
     placed, key = [], ""
     for heading in edition.headings:
-        if heading.level == 2:
-            key = heading.anchor
+        key = heading.anchor if heading.anchor in places else key
         if heading.level <= 3:
             placed.append((places.get(key, -1), heading))
     items = tuple(heading for _, heading in sorted(placed, key=itemgetter(0)))
