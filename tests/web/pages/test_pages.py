@@ -170,7 +170,7 @@ def test_an_entry_shows_the_fix_early_and_where_it_comes_from(client: httpx.Clie
 def test_contents_are_in_the_order_of_the_page(tmp_path: Path, serve: Callable[..., httpx.Client]) -> None:
     body = "## Cause\n\nb\n\n## Fix\n\n> ## Quoted\n\n### Detail\n\na\n\n## Symptom\n\nc\n"
     with serve(write(tmp_path, {"en/roll/a.md": edition("A", body)})) as client:
-        contents = re.findall('<li class="toc-.><a href="#([^"]*)', client.get("/en/entries/roll/a").text)
+        contents = re.findall('<li class="toc-."><a href="#([^"]*)', client.get("/en/entries/roll/a").text)
     assert contents == ["symptom", "fix", "quoted", "detail", "cause"]
 
 
