@@ -24,7 +24,7 @@ from jieda.presentation.urls import Urls, filter_parameters
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Window
 from jieda.usecases.diagnose import diagnose_log, extracted
-from jieda.usecases.entries import MovedTo, all_tags
+from jieda.usecases.entries import all_tags
 from jieda.usecases.entries import read as read_for
 from jieda.usecases.entries import report as report_for
 from jieda.usecases.search import search as search_for
@@ -65,8 +65,8 @@ class Local:
         """Read an entry, also by an old id."""
         snapshot = self.service.current()
         found = await read_for(self.service, snapshot, entry_id)
-        if isinstance(found, MovedTo):
-            return await self.read(found.id, lang)
+        if isinstance(found, str):
+            return await self.read(found, lang)
         return self.shapers.of(snapshot, lang).entry(found)
 
     async def entries(

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -80,23 +80,6 @@ def existing_file(text: str) -> str:
     return str(path) if text else ""
 
 
-def _fits(pattern: str, text: str) -> bool:
-    """Whether a text matches a pattern and, if it is an address, can be one: `http://[::1` and port 99999 cannot."""
-    try:
-        return re.fullmatch(pattern, text) is not None and urlsplit(text).port != 0
-    except ValueError:
-        return False
-
-
-def scheme_and_host(text: str) -> str:
-    """Return scheme and host, or an empty text. Raises ValueError."""
-    if text and not _fits(r"https?://[^/?#@\s]+", text.rstrip("/")):
-        raise ValueError(
-            "must be like https://faq.example.com, without login and path (the path is JIEDA_ROOT_PATH)"
-        )
-    return text.rstrip("/")
-
-
 def hosting_path(text: str) -> str:
     """Return the path under which a proxy serves this, or an empty text. Raises ValueError."""
     path = text.rstrip("/")
@@ -115,16 +98,22 @@ def address_with(*names: str) -> AfterValidator:
 
 
 def matching(pattern: str, problem: str) -> AfterValidator:
-    """Return a check of texts that match a pattern; `problem` says what they must be."""
+    """Return a check of texts that match a pattern; `problem` says what they must be. An address must be one that can
+    be: not `http://[::1`, nor with port 99999."""
 
     def check(text: str) -> str:
-        if not _fits(pattern, text):
-            raise ValueError(problem)
-        return text
+        with suppress(ValueError):
+            if re.fullmatch(pattern, text) and urlsplit(text).port != 0:
+                return text
+        raise ValueError(problem)
 
     return AfterValidator(check)
 
 
+BASE_URL = matching(
+    r"(https?://[^/?#@\s]+)?",
+    "must be like https://faq.example.com, without login and path (the path is JIEDA_ROOT_PATH)",
+)
 HOST_NAME = matching(
     r"\*|(\*\.)?[\w.-]+|\[[0-9A-Fa-f:.]+\]",
     "must be host names such as faq.example.com or *.example.com, without scheme and port",

@@ -16,6 +16,7 @@ from jieda.address import HOST, PORT, read_variable
 from jieda.errors import SettingsError
 from jieda.places import CONTENT, DATA
 from jieda.setting_forms import (
+    BASE_URL,
     EDITOR,
     HOST_NAME,
     NOBODY,
@@ -29,7 +30,6 @@ from jieda.setting_forms import (
     hosting_path,
     matching,
     parsed_by,
-    scheme_and_host,
     split_proxies,
     split_words,
 )
@@ -60,7 +60,7 @@ class Settings:
         "Directory of the index, for one server at a time; created if missing. Unless it is set, content other than "
         "the shipped entries gets a folder of its own in the default directory.",
     )
-    base_url: Annotated[str, AfterValidator(scheme_and_host)] = row(
+    base_url: Annotated[str, AfterValidator(lambda text: text.rstrip("/")), BASE_URL] = row(
         "", "Scheme and host of absolute addresses; empty: an allowed or local Host header of the request."
     )
     allowed_hosts: Annotated[tuple[Annotated[str, HOST_NAME], ...], parsed_by(split_words)] = row(

@@ -24,23 +24,14 @@ class ReadEntry:
     related: tuple[Summary, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MovedTo:
-    """The current id of an entry that was requested by an old one."""
-
-    id: str
-
-
-async def read(
-    service: Service, snapshot: Snapshot, wanted: str, asker: bytes = NOBODY
-) -> ReadEntry | MovedTo:
-    """Read an entry; for an old id, return the current one instead. Raises UnknownEntry. `asker` as in `search`."""
+async def read(service: Service, snapshot: Snapshot, wanted: str, asker: bytes = NOBODY) -> ReadEntry | str:
+    """Read an entry; for an old id, return the current id instead. Raises UnknownEntry. `asker` as in `search`."""
     library = snapshot.library
     if wanted not in library:
         today = library.resolve(wanted)
         if today is None:
             raise UnknownEntry(id=wanted[:200])
-        return MovedTo(today)
+        return today
 
     found = await service.offload(
         lambda: ReadEntry(library.entries[wanted], library.summary(wanted), library.related(wanted))

@@ -36,9 +36,6 @@ class BuildRefused(JiedaError):
     """The building process could not build; `str` says why."""
 
 
-# ---- locks
-
-
 def become_leader(data: Path, address: str) -> int:
     """Make this process the owner of a data directory for its lifetime; return the descriptor of the lock.
 
@@ -95,9 +92,6 @@ def _try_lock(descriptor: int) -> bool:
     return True
 
 
-# ---- status of the builder
-
-
 @dataclass(frozen=True, slots=True)
 class BuilderStatus:
     """Status of a builder. `state`: `idle`, `building` or `failed`; `reason`: why it failed, without a path; `note`:
@@ -137,9 +131,6 @@ def write_record(path: Path, record: object) -> None:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
                 file.truncate()
-
-
-# ---- builds that workers request
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +178,6 @@ def _write_request(data: Path) -> int:
     finally:
         os.close(descriptor)
     return request
-
-
-# ---- the generations that workers serve
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from jieda.snapshot.knowledge import RELOAD_FAILURES, Reloaded
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import known_tag
 from jieda.usecases.diagnose import NONE, Diagnosed, diagnose_log
-from jieda.usecases.entries import MovedTo, all_tags, read
+from jieda.usecases.entries import all_tags, read
 from jieda.usecases.search import search as search_for
 from jieda.usecases.search import suggest as suggest_for
 from jieda.web.api.body import parse_body, read_log
@@ -178,7 +178,7 @@ async def get_entry(
     service = site_of(request).service
     snapshot = service.current()
     found = await read(service, snapshot, f"{framework}/{slug}", asker_of(request))
-    if isinstance(found, MovedTo):
+    if isinstance(found, str):
         return moved(request, found, markdown=False)
     lang = api_language(request)
     shown = found.entry.edition(lang)
@@ -195,7 +195,7 @@ async def get_entry_markdown(
     service = site_of(request).service
     snapshot = service.current()
     found = await read(service, snapshot, f"{framework}/{slug}", asker_of(request))
-    if isinstance(found, MovedTo):
+    if isinstance(found, str):
         return moved(request, found, markdown=True)
     shown = found.entry.edition(api_language(request))
     t = site_of(request).translations.translator(shown.lang)
@@ -203,10 +203,10 @@ async def get_entry_markdown(
     return await respond(request, text, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
 
 
-def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:
+def moved(request: Request, to: str, *, markdown: bool) -> Response:
     """Redirect from an old id to the entry's current address with 308, keeping the query."""
     query = f"?{request.url.query}" if request.url.query else ""
-    return RedirectResponse(site_of(request).urls.api_entry(to.id, markdown=markdown) + query, 308)
+    return RedirectResponse(site_of(request).urls.api_entry(to, markdown=markdown) + query, 308)
 
 
 def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:

@@ -18,7 +18,7 @@ from jieda.feedback import TriedOutcome
 from jieda.presentation.entry_text import reading_form, validity_texts
 from jieda.presentation.urls import fill_in, linked_entries
 from jieda.settings import Settings
-from jieda.usecases.entries import MovedTo, ReadEntry, read, report
+from jieda.usecases.entries import ReadEntry, read, report
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
 from jieda.web.http.files import send_file
 from jieda.web.http.respond import UNCACHED, Body, Resource, cookies_of, preferred_media_type, respond
@@ -177,9 +177,9 @@ async def show_entry(request: Request) -> Response:
     if not is_markdown_address and accepted != MARKDOWN:
         return await show_page(request, context, entry_id)
     found = await read(context.site.service, context.served, entry_id, asker_of(request))
-    if isinstance(found, MovedTo):
+    if isinstance(found, str):
         address = context.urls.entry_markdown if is_markdown_address else context.urls.entry
-        return RedirectResponse(address(context.lang, found.id), 308)
+        return RedirectResponse(address(context.lang, found), 308)
     edition = found.entry.edition(context.lang)
     text = edition.raw
     if not is_switched_on(request, "source"):
@@ -197,8 +197,8 @@ async def show_page(request: Request, context: PageContext, entry_id: str) -> Re
         service.note(EntryRead(asker_of(request), entry_id))
         return await page_answer(request, context, html, VARY)
     found = await read(service, context.served, entry_id, asker_of(request))
-    if isinstance(found, MovedTo):
-        return RedirectResponse(context.urls.entry(context.lang, found.id), 308)
+    if isinstance(found, str):
+        return RedirectResponse(context.urls.entry(context.lang, found), 308)
     lang = found.entry.edition(context.lang).lang
     changes = await service.offload(partial(context.library.changes, entry_id, lang))
     html = entry_page(context, found, changes, voted=voted)
