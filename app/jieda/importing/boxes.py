@@ -50,10 +50,8 @@ _HEADING = re.compile(
     r"(?P<title>.*?)</h(?P=level)\s*>[ \t]*(?:\n|$)",
     re.IGNORECASE | re.DOTALL,
 )
-MOST_BLANK = 8
-"""Maximum number of lines to search for the first text of a component."""
-MOST_HEADING_LINES = 8
-"""Maximum number of lines of an HTML heading."""
+MOST_LINES = 8
+"""Maximum number of lines of an HTML heading, and of those to search for the first text of a component."""
 _INDENT = re.compile(r"^(?: {4}|\t)")
 
 Converted = tuple[Lines, int]
@@ -91,7 +89,7 @@ def _open_components(lines: list[str]) -> Iterator[tuple[str, int]]:
                 open_names[closed] -= 1
         elif closings[name] > 0:
             open_names[name] += 1
-            first = next((each for each in lines[at + 1 : at + 1 + MOST_BLANK] if each.strip()), "")
+            first = next((each for each in lines[at + 1 : at + 1 + MOST_LINES] if each.strip()), "")
             opened.append((name, len(first) - len(first.lstrip(" "))))
         label = _LABEL.search(tag["rest"])
         yield from _spaced(f"**{label['double'] or label['single']}:**", at) if label else [("", at)]
@@ -138,7 +136,7 @@ def _convert_heading(lines: list[str], at: int) -> Converted | None:
     """Convert an HTML heading at the start of a line."""
     if lines[at][:2].casefold() != "<h":
         return None
-    match = _HEADING.match("\n".join(lines[at : at + MOST_HEADING_LINES]))
+    match = _HEADING.match("\n".join(lines[at : at + MOST_LINES]))
     title = " ".join(match["title"].split()) if match else ""
     if match is None or not plain(title):
         return None

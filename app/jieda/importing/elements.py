@@ -89,7 +89,7 @@ def _inline_text(element: Element) -> str:
     name, attributes = element.name, element.attributes
     if (mark := INLINE.get(name, "`" if name == "pre" else "")) == "`":
         code = " ".join("".join(each.text for each in element.walk()).split())
-        return _code_span(code) if code else " "
+        return " " if not code else f"`` {code} ``" if "`" in code else f"`{code}`"
     text = _LESS.sub(_less, re.sub(r"\s+", " ", element.text)) + _inline(element.children)
     if mark:
         return f"{mark}{text}{mark}" if text.strip() else text
@@ -101,10 +101,6 @@ def _inline_text(element: Element) -> str:
     if name == "img":
         return f"![{attributes.get('alt', '')}]({attributes.get('src', '')})"
     return f" {text} " if name in BLOCKS or name in {"br", "td", "th"} else text
-
-
-def _code_span(text: str) -> str:
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _less(match: re.Match[str]) -> str:

@@ -34,7 +34,8 @@ def mix_styles(
         elif not chosen_units and section.title and host.end == section.end:
             asks = section.rank in asking or WORDING.likeness(section.title) >= ASKING
             units = _in_order(_units(host, [each for each in MIXED if each in used_styles - {"table"}]))
-            if asks and units and _has_text_before(section, units[0].first):
+            before = (block for block in section.own if units and block.first < units[0].first)
+            if asks and not all(map(is_noise, before)):
                 mixed[at] = (heading_unit(section), *units)
     return mixed
 
@@ -68,10 +69,6 @@ def _in_order(units: Iterable[Unit]) -> Units:
     for unit in units:
         by_line.setdefault(unit.first, unit)
     return tuple(by_line[line] for line in sorted(by_line))
-
-
-def _has_text_before(section: HeadedSection, line: int) -> bool:
-    return any(block.first < line and not is_noise(block) for block in section.own)
 
 
 def _boxes(blocks: Sequence[SourceBlock]) -> Iterator[range]:

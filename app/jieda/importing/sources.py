@@ -174,7 +174,12 @@ def read_pair(files: Mapping[Language, PageFile], key: str, sources: ImportSourc
     first = _first(files)
     pages = _read_pages(files)
     bases = {lang: sources.addresses.get(lang, "") for lang in pages}
-    addresses = {lang: _address(base, files.get(lang, first)) for lang, base in bases.items() if base}
+    below = {lang: quote(files.get(lang, first).below) for lang in pages}
+    addresses = {
+        lang: f"{base.rstrip('/')}/{below[lang]}" if below[lang] else base
+        for lang, base in bases.items()
+        if base
+    }
     return PagePair(key, pages, addresses)
 
 
@@ -215,15 +220,14 @@ def _files(root: Path, lang: Language | None) -> Iterator[PageFile]:
         yield PageFile(root, lang or _lang_of_name(root.name), _key(Path(root.name)), "")
         return
     below_root = (path.relative_to(root) for path in root.rglob("*") if path.suffix.lower() in READABLE)
-    paths = sorted(each for each in below_root if not _is_passed_over(each) and (root / each).is_file())
+    ours = (
+        each for each in below_root if not any(re.match(r"\.|node_modules$", part) for part in each.parts)
+    )
+    paths = sorted(each for each in ours if (root / each).is_file())
     if len(paths) > MAX_FILES:
         raise ImportingError(f"{root} has more than {MAX_FILES} pages: name a subdirectory")
     for below in paths:
         yield PageFile(root / below, lang or _lang_of_name(below.as_posix()), _key(below), below.as_posix())
-
-
-def _is_passed_over(below: Path) -> bool:
-    return any(part.startswith(".") or part == "node_modules" for part in below.parts)
 
 
 def _lang_of_name(name: str) -> Language | None:
@@ -240,10 +244,3 @@ def _key(below: Path) -> str:
     parts = [part.casefold() for part in below.parts[:-1]]
     kept = [part for part in parts if not _LANGUAGE.fullmatch(part) and part not in {"locale", "lc_messages"}]
     return "/".join([*kept, _SUFFIX.sub("", below.stem).casefold()])
-
-
-def _address(base: str, file: PageFile) -> str:
-    """Return the web address of a page: `base` for a named file, otherwise the file's path below `base`."""
-    if not file.below:
-        return base
-    return f"{base.rstrip('/')}/{quote(file.below)}"
