@@ -122,6 +122,23 @@ def test_a_compound_is_found_by_each_of_its_parts(field: httpx.Client, part: str
     assert "han/bank" in ids(field, part)
 
 
+def test_a_compound_that_no_entry_has_is_read_as_the_words_it_is_made_of(
+    serve: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    content = {
+        "zh/roll/loan.md": zh("贷款的年限", "这家银行发放贷款时，先看申请人是不是从事农业，再看地块多大。"),
+        "zh/roll/bank.md": zh("银行的网点", "银行在县城有网点，银行在镇上也有网点，银行周末也开门。"),
+        "zh/roll/farm.md": zh("农业的补贴", "农业补贴一年发一次，农业补贴不能转让，农业补贴也不能抵押。"),
+        "zh/roll/other.md": zh("机器的维修", "机器坏了先停机，停机后检查油路和电路，最后再开机试运行。"),
+    }
+    with serve(write(tmp_path / "content", content)) as client:
+        assert not search(client, "农业银行")["weak"]
+        loan, *others = search(client, "农业银行贷款")["hits"]
+    assert loan["id"] == "roll/loan"
+    assert {"农业", "银行"} <= {reason["text"] for reason in loan["reasons"]}
+    assert {"roll/bank", "roll/farm"} <= {one["id"] for one in others}
+
+
 def test_characters_across_the_border_of_two_words_are_found_below_the_word(field: httpx.Client) -> None:
     assert ids(field, "段简") == ["han/paragraph"]
     found = ids(field, "简单")

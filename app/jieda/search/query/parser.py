@@ -1,12 +1,13 @@
 """Parses typed text into a query, and finds the frameworks that it names. Never fails; quotes are the only operator."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.analysis.token import Analysis, RunKind, TokenKind
+from jieda.analysis.token import Analysis, RunKind, Token, TokenKind
 from jieda.analysis.words import fold_text
 from jieda.content.library import Library
 from jieda.han import has_han
@@ -161,18 +162,19 @@ class QueryParser:
         """Parse `text`. `verbatim` turns spelling correction off; `unfinished`: the last word may be half typed."""
         analysis = self._analyzer.analyze(text)
         namings = [*self._frameworks.of(text)] if self._frameworks else []
+        glossed = [(token.start, token.end) for token in self._glossary.tokens(analysis)]
         # Of a title that is being typed, the framework may be the only complete word, so it keeps its weight.
-        words = weaken_names(words_of(analysis, text), () if unfinished else namings)
+        read = words_of(analysis, text, partial(self._is_known, glossed))
+        words = weaken_names(read, () if unfinished else namings)
         corrections: tuple[Correction, ...] = ()
         if not (verbatim or unfinished or len(words) > LONGEST_CORRECTED):
             typed, words = words, [self._substitutes.split(word) for word in words]
             split = [(word.start, word.end) for word in words if word not in typed]
-            known = ((token.start, token.end) for token in self._glossary.tokens(analysis))
-            corrections = tuple(self._speller.corrections(analysis, [*split, *known]))
-        joined = [*self._substitutes.joined(words)]
+            corrections = tuple(self._speller.corrections(analysis, [*split, *glossed]))
+        corrected = self._speller.rewrite(text, corrections)
         substitutes = [
             *self._substitutes.synonyms(words, text, analysis),
-            *joined,
+            *(joined := [*self._substitutes.joined(words)]),
             *self._substitutes.corrected(words, corrections),
             *self._substitutes.completed(words, analysis, unfinished=unfinished and text == text.rstrip()),
             *self._substitutes.named(words),
@@ -180,7 +182,6 @@ class QueryParser:
         ]
         is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
         writing = self._spelling(text, analysis)
-        corrected = self._speller.rewrite(text, corrections)
         query = Query(
             clauses=tuple(self._rarest([*clauses_of(words, substitutes, self._analyzer.is_word)])),
             neighbors=neighbors_of(words, analysis, joined),
@@ -195,6 +196,10 @@ class QueryParser:
             prose=0.0 if unfinished else prose_of(analysis, self._analyzer.is_word),
         )
         return ParsedQuery(query, corrected, corrections)
+
+    def _is_known(self, glossed: Collection[tuple[int, int]], word: Token) -> bool:
+        """Whether a document has the word, or the glossary does: `glossed` are the spans of its members."""
+        return (word.start, word.end) in glossed or self._doc_frequency(word.term) > 0
 
     def _spelling(self, text: str, analysis: Analysis) -> Spelling:
         typed = text.strip()

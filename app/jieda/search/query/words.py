@@ -159,8 +159,9 @@ class QueryWord:
     """Stem; the joined stems for code; empty for Chinese."""
 
 
-def words_of(analysis: Analysis, text: str) -> list[QueryWord]:
-    """Return the words of a query in order, without overlap; a repeated word only once, at its first place."""
+def words_of(analysis: Analysis, text: str, is_known: Callable[[Token], bool]) -> list[QueryWord]:
+    """Return the words of a query in order, without overlap; a repeated word only once, at its first place. A Chinese
+    word is read as the words that it is made of if it is not `is_known`."""
     first: dict[tuple[Alternative, ...], QueryWord] = {}
     usual = weights.NUMBER_WEIGHT if _has_code(analysis) else 1.0
     end = 0
@@ -170,7 +171,7 @@ def words_of(analysis: Analysis, text: str) -> list[QueryWord]:
             if end and ASSIGNED.fullmatch(text, end, atoms[0].start):
                 number_weight = weights.VALUE_WEIGHT
             end = atoms[-1].end
-        for word in _words(run, number_weight):
+        for word in _words(run, number_weight, is_known):
             first.setdefault(word.alternatives, word)
     return list(first.values())
 
@@ -203,9 +204,9 @@ def _has_code(analysis: Analysis) -> bool:
     return any(run.kind is RunKind.CODE and not NUMBER.fullmatch(run.tokens[0].text) for run in analysis.runs)
 
 
-def _words(run: Run, number_weight: float) -> Sequence[QueryWord]:
+def _words(run: Run, number_weight: float, is_known: Callable[[Token], bool]) -> Sequence[QueryWord]:
     if run.kind is RunKind.HAN:
-        return sorted(_han_words(run), key=lambda word: word.start)
+        return sorted(_han_words(run, is_known), key=lambda word: word.start)
     parts = run.of_kind(TokenKind.PART)
     return [_code_word(run, parts, number_weight) if parts else _plain_word(run)]
 
@@ -260,18 +261,27 @@ Grams = Mapping[tuple[int, int], Token]
 """Characters and pairs of characters of a Han run, by span."""
 
 
-def _han_words(run: Run) -> Iterator[QueryWord]:
+def _han_words(run: Run, is_known: Callable[[Token], bool]) -> Iterator[QueryWord]:
     """Yield the dictionary words, the longest where they overlap, then the characters left over."""
     grams = {(token.start, token.end): token for token in run.of_kind(TokenKind.GRAM)}
     words = run.of_kind(TokenKind.TERM)
     covered: set[int] = set()
     for word in sorted(words, key=lambda token: (token.start - token.end, token.start)):
         place = range(word.start, word.end)
-        if covered.isdisjoint(place):
+        if covered.isdisjoint(place) and (is_known(word) or not _consists_of(word, words)):
             covered.update(place)
             yield _dictionary_word(word, grams)
     left_over = [grams[atom.start, atom.end] for atom in run.atoms if atom.start not in covered]
     yield from _loose_words(left_over, grams)
+
+
+def _consists_of(word: Token, words: Sequence[Token]) -> bool:
+    """Whether `word` is made of shorter ones of `words`, end to end."""
+    ends = {word.start}
+    for one in sorted(words, key=lambda one: one.start):
+        if one.start in ends and one.end - one.start < word.end - word.start:
+            ends.add(one.end)
+    return word.end in ends
 
 
 def _dictionary_word(word: Token, grams: Grams) -> QueryWord:
