@@ -5,14 +5,16 @@ import os
 import socket
 import stat
 import subprocess
+import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import pytest
 from click import ClickException
 from fastapi.routing import iter_route_contexts
+from jieda.cli import health
 from jieda.cli.serve import check_port, command, share_with_group
 from jieda.errors import SettingsError
 from jieda.setting_forms import RESERVED
@@ -276,6 +278,24 @@ def test_a_search_that_cannot_use_the_data_directory_leaves_nothing_behind(
     ended = run("search", "One", content=str(content), data=str(tmp_path / "file" / "data"))
     assert (ended.returncode, "roll/one" in ended.stdout) == (0, True)
     assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_health_does_not_wait_for_a_server_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "SECONDS", 0.2)
+
+    def drip(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            for _ in range(40):
+                connection.sendall(b"x")
+                time.sleep(0.05)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        dripping = threading.Thread(target=drip, args=(listening,), daemon=True)
+        dripping.start()
+        with pytest.raises(TimeoutError):
+            health.ask(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        dripping.join()
 
 
 def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(

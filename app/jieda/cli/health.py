@@ -8,6 +8,7 @@ import os
 import socket
 import ssl
 import sys
+import time
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -55,9 +56,10 @@ def ask(base: str) -> tuple[str, str]:
         connection = context.wrap_socket(plain, server_hostname=parts.hostname) if context else plain
         request = f"GET {parts.path}/readyz HTTP/1.0\r\nHost: {parts.netloc}\r\n\r\n"
         connection.sendall(request.encode("ascii", "replace"))
-        answer = b""
+        answer, until = b"", time.monotonic() + SECONDS
         while len(answer) < MOST_BYTES and (received := connection.recv(MOST_BYTES)):
             answer += received
+            connection.settimeout(max(0.01, until - time.monotonic()))  # one may send a byte a second
     head, _, text = answer.decode("utf-8", "replace").partition("\r\n\r\n")
     words = head.split(" ", 2)
     if not words[0].startswith("HTTP/") or len(words) < 2:
