@@ -167,11 +167,20 @@ def test_an_entry_shows_the_fix_early_and_where_it_comes_from(client: httpx.Clie
     assert {item["@type"] for item in json.loads(data.text)} == {"TechArticle", "BreadcrumbList"}
 
 
-def test_contents_are_in_the_order_of_the_page(tmp_path: Path, serve: Callable[..., httpx.Client]) -> None:
+def test_nothing_of_an_entry_is_left_out_and_its_contents_are_in_order(
+    tmp_path: Path, serve: Callable[..., httpx.Client]
+) -> None:
     body = "## Cause\n\nb\n\n## Fix\n\n> ## Quoted\n\n### Detail\n\na\n\n## Symptom\n\nc\n"
-    with serve(write(tmp_path, {"en/roll/a.md": edition("A", body)})) as client:
-        contents = re.findall('<li class="toc-."><a href="#([^"]*)', client.get("/en/entries/roll/a").text)
+    files = {
+        "en/roll/a.md": edition("A", f"First of all.\n\n{body}"),
+        "en/roll/b.md": edition("B", "That is all."),
+    }
+    with serve(write(tmp_path, files)) as client:
+        text = client.get("/en/entries/roll/a").text
+        assert "That is all." in client.get("/en/entries/roll/b").text
+    contents = re.findall('<li class="toc-."><a href="#([^"]*)', text)
     assert contents == ["symptom", "fix", "quoted", "detail", "cause"]
+    assert text.count("First of all.") == 1 < text.index("First of all.") < text.index('id="symptom"')
 
 
 def test_an_entry_is_html_to_who_takes_html_and_markdown_to_who_asks(client: httpx.Client) -> None:

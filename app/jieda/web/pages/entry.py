@@ -52,6 +52,7 @@ def entry_page(
 ) -> str:
     """Render an entry in the reader's language, or in the other one if that edition is missing."""
     entry, edition = read.entry, read.entry.edition(context.lang)
+    first = f'<h2 id="{edition.sections[0].key}"' if edition.sections else "\0"
     home = PageLink(context.t("nav.home"), context.urls.home(context.lang))
     crumbs = (home, tag_link(context, "framework", entry.framework))
     return render_page(
@@ -67,6 +68,7 @@ def entry_page(
         # Left out if it only repeats the framework.
         applies_to=edition.applies_to if without_framework(crumbs[-1].text, edition.applies_to) else "",
         validity=context.t("list.semicolon").join(validity_texts(validity_data(entry.validity), context.t)),
+        intro=edition.html.partition(first)[0],
         sections=fix_early(edition.sections),
         answers=ANSWERS,
         toc=_toc(edition),
