@@ -328,6 +328,16 @@ def test_a_second_import_changes_nothing(desk: Desk) -> None:
     assert desk.files() == before
 
 
+def test_a_translation_that_was_added_becomes_drafts_of_its_entries(desk: Desk) -> None:
+    desk.run("--en", str(desk.en))
+    desk.edit(desk.content / "en/roll/mode.md", "Either of two.", "One of the two.")
+    desk.both()
+    assert "title: 'mode 是什么？'" in desk.read("zh/roll/mode.md")
+    assert "One of the two." in desk.read("en/roll/mode.md")
+    desk.both()
+    assert {entry["status"] for entry in desk.data()["entries"]} == {"unchanged"}
+
+
 @pytest.mark.quick
 def test_a_page_that_has_moved_is_still_the_same_page(desk: Desk, tmp_path: Path) -> None:
     desk.both()

@@ -93,7 +93,12 @@ class ImportPlan:
 
     @property
     def new(self) -> tuple[Proposal, ...]:
-        return tuple(row.proposal for row in self.rows if row.proposal and row.status is Status.NEW)
+        """New entries, and those that lack an edition which the page has got since."""
+        return tuple(
+            row.proposal
+            for row in self.rows
+            if row.proposal and (row.status is Status.NEW or any(each.is_edition for each in row.changes))
+        )
 
     def write(self, directory: Path) -> list[Path]:
         """Write new entries into a content directory, and the record; return the files of entries."""

@@ -188,6 +188,11 @@ class PageChange:
     standing: Standing
     line: int
 
+    @property
+    def is_edition(self) -> bool:
+        """Whether it is a whole edition, which the entry lacks."""
+        return self.standing is Standing.OPEN and not (self.then or self.line)
+
 
 def find_changes(imported: EntryTexts, page: EntryTexts, entry: EntryTexts) -> tuple[PageChange, ...]:
     """Return every change of the page since it was imported, compared with the entry as it is now.
