@@ -86,7 +86,8 @@ def ruled_out(held: Iterable[str], asked: Iterable[str], packages: Packages) -> 
 
 def _excludes(holds: str, versions: Sequence[Version]) -> bool:
     _, valid_range, fixed_in = holds.split(" ")
-    return bool(versions) and not any(_holds(valid_range, fixed_in, version) for version in versions)
+    fitting = SpecifierSet(valid_range).filter(versions, prereleases=True)
+    return bool(versions) and not any(not fixed_in or version < Version(fixed_in) for version in fitting)
 
 
 def doubtful_version(validity: Validity, text: str, packages: Packages) -> str:
@@ -98,8 +99,3 @@ def doubtful_version(validity: Validity, text: str, packages: Packages) -> str:
         if _excludes(holds, versions):
             return f"{program} {versions[0]}"
     return ""
-
-
-def _holds(valid_range: str, fixed_in: str, version: Version) -> bool:
-    in_range = SpecifierSet(valid_range).contains(version, prereleases=True)
-    return in_range and (not fixed_in or version < Version(fixed_in))

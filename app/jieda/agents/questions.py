@@ -23,11 +23,6 @@ _LETTER = re.compile(r"[^\W\d_]")
 _OMITTED = (None, "")
 
 
-def _shorten_tag(value: object) -> object:
-    """Shorten `zh-CN` to `zh`."""
-    return value[:2].lower() if isinstance(value, str) else value
-
-
 def _as_list(value: object) -> object:
     """Accept a single value for a list, and drop null and empty members: models often send both."""
     return [each for each in value if each not in _OMITTED] if isinstance(value, list) else [value]
@@ -60,7 +55,7 @@ def parse_address(uri: str) -> tuple[str, Language] | None:
 
 Lang = Annotated[
     Language | None,
-    BeforeValidator(_shorten_tag),
+    BeforeValidator(lambda tag: tag[:2].lower() if isinstance(tag, str) else tag),  # `zh-CN` is `zh`
     WithJsonSchema({"type": "string", "enum": [lang.value for lang in Language]}),
     Field(
         description="Language of the answer. By default that of the text you send, else English. "

@@ -79,8 +79,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
 
 def run_check(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
-    """Run the whole check, with an index in a temporary directory if it `searches`. Raises ContentError, and
-    JiedaError where nothing can be written there."""
+    """Run the whole check, with an index in a temporary directory if it `searches`. Raises JiedaError."""
     if not searches:
         return check_content(directories)
     with TemporaryDirectory(prefix="jieda-") as data:

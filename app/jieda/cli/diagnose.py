@@ -119,8 +119,7 @@ class _Unreadable(click.FileError):
 
 
 def end_of(log: Iterable[bytes], limit: int) -> bytes:
-    """Return the last `limit` bytes of a log in chunks, from the start of a line: a log can be endless, and its end
-    has the error."""
+    """Return the last `limit` bytes of a log in chunks, from the start of a line: its end has the error."""
     tail = Tail(limit)
     for chunk in log:
         tail.add(chunk)

@@ -71,8 +71,7 @@ def main() -> None:
 
 
 def _open_standard_streams() -> None:
-    """Open the standard streams that the caller has closed (`<&-`), so that no file that the program opens takes their
-    numbers."""
+    """Open the standard streams that the caller has closed (`<&-`), so that no other file takes their numbers."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)
     os.close(number)

@@ -153,10 +153,8 @@ def run_and_copy(arguments: tuple[str, ...], tail: Tail, copy: BinaryIO | None) 
 
 @contextlib.contextmanager
 def _output(target: int) -> Iterator[tuple[int, int]]:
-    """Open a substitute for one of our outputs, a pseudoterminal for a terminal, otherwise a pipe; yield both ends.
-
-    The caller closes the end that the command writes to.
-    """
+    """Open a substitute for one of our outputs, a pseudoterminal for a terminal, otherwise a pipe; yield both ends, of
+    which the caller closes the one that the command writes to."""
     if not os.isatty(target):
         read, written = os.pipe()
         if PIPE_SIZE is not None:

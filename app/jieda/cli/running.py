@@ -22,8 +22,7 @@ FORMATS = ("text", "json", "summary", "github", "gitlab")
 
 
 def uses_color() -> bool:
-    """Return whether the output is a terminal that can show bold and color, and NO_COLOR (https://no-color.org) is
-    not set."""
+    """Whether the output is a terminal that can show color, and NO_COLOR (https://no-color.org) is not set."""
     able = os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
     return able and sys.stdout.isatty()
 

@@ -51,11 +51,8 @@ def version_of(applies_to: str) -> tuple[int, ...]:
 
 
 def without_framework(name: str, applies_to: str) -> str:
-    """Return `applies_to` without the name of the framework at its start, which the page already shows in front of it.
-
-    "ChatLearn 1.0 on DLC" becomes "1.0 on DLC", and "ROLL 的 RLVR pipeline" becomes "RLVR pipeline". If it is only the
-    name, nothing is left.
-    """
+    """Return `applies_to` without the name of the framework at its start, which the page already shows in front of it:
+    "1.0 on DLC" of "ChatLearn 1.0 on DLC", "RLVR pipeline" of "ROLL 的 RLVR pipeline", nothing of only the name."""
     rest = applies_to[len(name) :]
     if not applies_to.casefold().startswith(name.casefold()) or re.match(r"[\w.-]", rest, re.ASCII):
         return applies_to

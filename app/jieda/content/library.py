@@ -118,8 +118,7 @@ class Library(Catalog):
         return self.images.get(f"{BRAND}/{name}")
 
     def read_filters(self, filters: Filters) -> Filters:
-        """Return the filters with tags spelled as in the taxonomy, and with the version ranges that their versions
-        rule out. Raises UnknownTag, BadVersion."""
+        """Return the filters as the taxonomy spells them, with what their versions rule out. Raises RequestError."""
         filters = filters.known(self.taxonomy)
         held = self.values(HOLDS) if filters.version else ()
         return replace(filters, ruled_out=ruled_out(held, filters.version, self.taxonomy.packages))

@@ -140,10 +140,8 @@ def _is_blank_or_comment(line: str) -> bool:
 
 
 def in_canonical_order(content: bytes) -> bytes:
-    """Return the file with its fields in canonical order, each with its comments, quotes and line ends.
-
-    Raises AuthoringError if the front matter cannot be read, or if reordering its lines would change its values.
-    """
+    """Return the file with its fields in canonical order, each with its comments, quotes and line ends. Raises
+    AuthoringError if the front matter cannot be read, or if reordering its lines would change its values."""
     source = SourceText.of(content)
     fields = source.fields()
     order = canonical_order(fields.values)
@@ -187,8 +185,7 @@ def values_of(text: str, key: str) -> tuple[str, ...]:
 
 
 def with_list(text: str, key: str, values: tuple[str, ...]) -> str:
-    """Return the edition with the list `key` set to these values, quoted unless they are all plain names. Raises
-    AuthoringError if the front matter cannot be read."""
+    """Return the edition with the list `key` set to these values, quoted unless they are all plain names."""
     bare = all(map(_BARE.fullmatch, values))
     field = f"{key}: [{', '.join(values)}]\n" if bare else format_list(key, values)
     return SourceText.of(text.encode()).with_field(key, field).content.decode()

@@ -24,8 +24,7 @@ def digest_of(content: bytes | None) -> str:
 
 
 def safe_path(root: Path, where: str) -> Path:
-    """Return the path `where` below a content directory. Raises AuthoringError if it leads out of it or through a link,
-    whose target must not be changed."""
+    """Return the path `where` below a content directory. Raises AuthoringError if it leads out or through a link."""
     parts = PurePosixPath(where).parts
     if {"..", "/"} & set(parts):
         raise AuthoringError(f"{where} leads out of the content directory")
@@ -39,8 +38,7 @@ def safe_path(root: Path, where: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ContentFolder:
-    """A content directory, locked against other writers. Paths are relative to its root; each method raises
-    AuthoringError."""
+    """A content directory, locked against other writers. Methods take paths below it, and raise AuthoringError."""
 
     root: Path
 

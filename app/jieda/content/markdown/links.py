@@ -39,9 +39,7 @@ class LinkKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Link:
     """`target`: the address (external), the entry id, `<framework>/<file name>` (image), or as written.
-
-    `line` is the link's line in the file. `size`: the width and height of an image in pixels, once known.
-    """
+    `line` is the link's line in the file. `size`: the width and height of an image in pixels, once known."""
 
     kind: LinkKind
     target: str
@@ -77,8 +75,7 @@ def read_link(href: str, lang: Language, framework: str, line: int) -> Link:
 
 
 def read_image(src: str, framework: str, line: int) -> Link:
-    """Return the link for an image in an edition of `framework`: a file of an allowed type in the edition's folder,
-    its name in NFC."""
+    """Return the link for an image in an edition of `framework`: a file beside it of an allowed type, in NFC."""
     match = _IMAGE_NAME.fullmatch(composed(unquote(src)))
     if match and posixpath.splitext(match["name"])[1].lower() in IMAGE_TYPES:
         return Link(LinkKind.IMAGE, f"{framework}/{match['name']}", "", line, src)

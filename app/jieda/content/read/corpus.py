@@ -102,11 +102,9 @@ class SampleFile:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """All content that was read. `by_id`: all entries, sorted by id; `published`: the same without draft editions.
-
-    `samples`: by entry id, including ids without an entry. `images`: by `<lang>/<framework>/<file name>`, in NFC.
-    `background`: logs that no entry explains.
-    """
+    """All content that was read. `by_id`: all entries, sorted by id; `published`: the same without draft editions;
+    `samples`: by entry id, including ids without an entry; `images`: by `<lang>/<framework>/<file name>`, in NFC;
+    `background`: logs that no entry explains."""
 
     by_id: Mapping[str, Editions]
     published: Mapping[str, Editions]

@@ -209,8 +209,7 @@ class _Walk:
     def files(
         self, folder: str, levels: int, ending: re.Pattern[str], message: str, *, link: bool = True
     ) -> Iterator[FoundFile]:
-        """Yield the files with names that end in `ending`, `levels` folders deep in a folder, and report anything else
-        with `message`."""
+        """Yield files whose names end in `ending`, `levels` folders deep in a folder; report the rest."""
         for item in self._listing(folder, link=link):
             where = f"{folder}/{item.name}"
             if levels and item.is_dir():

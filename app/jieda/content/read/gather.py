@@ -199,8 +199,7 @@ def sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def load_taxonomies(directories: Sequence[Path]) -> Vocabulary:
-    """Load only the taxonomies of all directories, with the texts about the site. Raises ContentError if a taxonomy is
-    missing or broken."""
+    """Load only the taxonomies of all directories, with the texts about the site. Raises ContentError."""
     listings = [list_directory(directory, frozenset()) for directory in directories]
     files = [read_file(file) for listing in listings for file in listing.shared if file.where == TAXONOMY]
     return make_vocabulary(listings[0].root, files)

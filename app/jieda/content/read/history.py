@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from jieda.errors import GitError
@@ -74,8 +74,7 @@ def histories(directory: Path, commit: str) -> Histories:
 
 
 def _changed_lines(porcelain: list[str]) -> Iterator[tuple[WordPiece, ...]]:
-    """Yield the changed lines of a file's word diff, without bookkeeping. Each piece is on its own line, and `~` ends a
-    line of the file."""
+    """Yield the changed lines of a file's word diff, without bookkeeping. `~` ends a line of the file."""
     pieces: list[WordPiece] = []
     for line in porcelain:
         if line == "~":
@@ -101,9 +100,7 @@ def commit_of(directory: Path) -> str | None:
     return None
 
 
-@cache
-def _warn_once(text: str) -> None:
-    log.warning("%s", text)
+_warn_once = cache(partial(log.warning, "%s"))
 
 
 MOST_COMPARED = 4000

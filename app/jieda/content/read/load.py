@@ -41,9 +41,7 @@ from jieda.progress import with_progress
 class Loaded:
     """All files of the content directories, read and parsed. An entry in a later directory replaces all editions of
     that id if one of its files can be served. Editions in languages other than `languages` are ignored.
-
-    Raises ContentError if a taxonomy, glossary or dictionary is broken.
-    """
+    Raises ContentError."""
 
     def __init__(
         self, directories: Sequence[Path], languages: frozenset[Language] = frozenset(Language)
