@@ -259,7 +259,7 @@ class Settings:
             raise SettingsError(problems.split("\n")) from None
         if settings.shipped and CONTENT not in settings.content:
             settings = replace(settings, content=(CONTENT, *settings.content))
-        return replace(settings, data=data_of(settings.content)) if settings.data == DATA else settings
+        return settings if values.get("data") else replace(settings, data=data_of(settings.content))
 
     def to_environ(self) -> dict[str, str]:
         """Return an environment from which `load` restores these settings, for worker processes."""

@@ -17,6 +17,7 @@ from fastapi.routing import iter_route_contexts
 from jieda.cli import health
 from jieda.cli.serve import check_port, command, share_with_group
 from jieda.errors import SettingsError
+from jieda.places import DATA
 from jieda.setting_forms import RESERVED
 from jieda.settings import TABLE, Settings, env_of, flag_of
 from jieda.web.app import create_app
@@ -96,6 +97,14 @@ def test_an_address_that_cannot_be_is_refused(name: str, host: str) -> None:
     path = "/v1/embeddings" if name == "embeddings_url" else ""
     with pytest.raises(SettingsError, match="must be"):
         Settings.load({env_of(name): f"http://{host}{path}"})
+
+
+def test_only_a_data_directory_that_is_not_set_is_chosen_by_the_content(tmp_path: Path) -> None:
+    content = str(write(tmp_path, ONE))
+    chosen = Settings.load({}, content=[content]).data
+    assert chosen.parent == DATA
+    assert Settings.load({}, content=[content], data="").data == chosen
+    assert Settings.load({"JIEDA_DATA": str(DATA)}, content=[content]).data == DATA
 
 
 def test_settings_need_no_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
