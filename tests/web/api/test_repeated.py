@@ -106,6 +106,10 @@ def test_a_page_is_made_once_for_all_who_see_the_same(
             for look in looks
         ]
         bodies.append([client.get(path.replace("/en/", "/zh/")).content])
+        # Of two lines only the first counts, so that they are not what one line with both is.
+        in_two = client.get(path, headers=[("Accept", "text/markdown"), ("Accept", "text/html")])
+        in_one = client.get(path, headers={"Accept": "text/markdown,text/html"})
+    assert [in_two.text[:2], in_one.text[:2]] == ["# ", "<!"]
     assert [len(set(each)) for each in bodies] == [1, 1, 1, 1]
     assert len({each[0] for each in bodies}) == 4
     assert len(made) == 4

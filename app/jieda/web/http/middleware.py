@@ -314,5 +314,5 @@ def _request_key(scope: Scope) -> tuple[str, ...]:
     if path != paths.API_SEARCH and not any(page.match(path) for page in PAGES):
         return ()
     headers = Headers(scope=scope)
-    values = (",".join(headers.getlist(name)) for name in VARIES_BY)
+    values = ("\n".join(headers.getlist(name)) for name in VARIES_BY)
     return path, scope["query_string"].decode("latin-1"), *values
