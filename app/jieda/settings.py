@@ -44,7 +44,9 @@ def row(default: Any, help_text: str, low: int | None = None, high: int | None =
 class Settings:
     """All settings with resolved values: paths absolute, lists split."""
 
-    host: str = row(HOST, "Address to listen on.")
+    host: Annotated[str, matching(r"\S+", "must be an address such as 0.0.0.0")] = row(
+        HOST, "Address to listen on."
+    )
     port: int = row(int(PORT), "Port to listen on.", 1, 65535)
     workers: int = row(1, "Worker processes.", 1, 64)
     content: Annotated[tuple[Path, ...], BeforeValidator(directories)] = row(

@@ -107,6 +107,15 @@ def test_only_a_data_directory_that_is_not_set_is_chosen_by_the_content(tmp_path
     assert Settings.load({"JIEDA_DATA": str(DATA)}, content=[content]).data == DATA
 
 
+@pytest.mark.quick
+def test_an_empty_host_does_not_open_the_port_to_everybody() -> None:
+    ended = jieda("serve", "--host", "")
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        "jieda: JIEDA_HOST (--host): must be an address such as 0.0.0.0; it is ''\n",
+    )
+
+
 def test_settings_need_no_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
