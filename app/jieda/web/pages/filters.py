@@ -88,10 +88,11 @@ def filter_bar(
 def _arranged(
     filters: Filters, answer: SearchAnswer, groups: Groups, operators: Sequence[Chip], clear: str
 ) -> FilterBar:
+    total = f"{answer.total:,}"
     useful = {
         facet: chips
         for facet, chips in groups.items()
-        if chips and not answer.weak and not _changes_nothing(chips, answer.total)
+        if chips and not answer.weak and (len(chips) > 1 or chips[0].active or chips[0].count != total)
     }
     is_short = answer.total < FEW
     active = [replace(each, count="") for chips in groups.values() for each in chips if each.active]
@@ -112,10 +113,6 @@ def _counts(filters: Filters, facet: str, counts: Iterable[FacetCount]) -> list[
     missing = [value for value in chosen if value not in known]
     values = sorted((*missing, *known), key=lambda value: value not in chosen)
     return [(value, known.get(value, 0)) for value in values if known.get(value) or value in chosen]
-
-
-def _changes_nothing(chips: Sequence[Chip], total: int) -> bool:
-    return len(chips) == 1 and not chips[0].active and chips[0].count == f"{total:,}"
 
 
 def toggled(filters: Filters, facet: str, value: str) -> Filters:
