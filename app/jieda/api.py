@@ -22,15 +22,7 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.taxonomy import Filters
 from jieda.usecases.service import Service
 
-__all__ = (
-    "ApiDiagnosis",
-    "ApiEntry",
-    "JiedaError",
-    "KnowledgeBase",
-    "SearchResult",
-    "UnknownEntry",
-    "open",
-)
+__all__ = ("ApiDiagnosis", "ApiEntry", "JiedaError", "KnowledgeBase", "SearchResult", "UnknownEntry", "open")
 T = TypeVar("T")
 
 

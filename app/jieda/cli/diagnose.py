@@ -18,14 +18,7 @@ from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import Translations
 from jieda.log.window import SEARCHED, Utf8Writer, is_binary, unpacker_of
-from jieda.presentation.diagnosis_text import (
-    COLORS,
-    CONFIDENCE_HEADER,
-    FORMS,
-    PLAIN,
-    as_evidence,
-    as_text,
-)
+from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, FORMS, PLAIN, as_evidence, as_text
 from jieda.usecases.diagnose import NONE, diagnose_log, window
 
 CHUNK = 1 << 20

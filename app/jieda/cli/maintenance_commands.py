@@ -101,11 +101,7 @@ AGES: Mapping[str, int | None] = {
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option(
-    "--on",
-    type=day,
-    help="Count ages up to this day, such as 2026-01-31; by default today.",
-)
+@click.option("--on", type=day, help="Count ages up to this day, such as 2026-01-31; by default today.")
 @content_option
 def stats(as_json: bool, on: date | None, directories: tuple[Path, ...]) -> None:
     """Count entries by framework and by kind: editions in each language, stale editions, drafts, samples and ages.

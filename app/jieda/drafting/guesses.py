@@ -105,10 +105,7 @@ _UNITS = "attempts?|times|(?:re)?tries|seconds?|minutes?|hours?|days?|[次秒天
 _VALUES = tuple(
     (re.compile(pattern, re.ASCII), placeholder)
     for pattern, placeholder in (
-        (
-            r"(?<![\w.])\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)",
-            "{any}",
-        ),
+        (r"(?<![\w.])\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)", "{any}"),
         (r"(?<![\w.{])(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+(?!\w)", "{any}"),
         (r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?", "{addr}"),
         (r"0x[0-9a-fA-F]+", "{hex}"),

@@ -18,15 +18,7 @@ from jieda.log.failures import (
     mask,
     without_values,
 )
-from jieda.log.formats import (
-    ASSERTION,
-    TEXT_READ,
-    Formats,
-    LineKind,
-    LineRead,
-    raised_at_the_end,
-    read_lines,
-)
+from jieda.log.formats import ASSERTION, TEXT_READ, Formats, LineKind, LineRead, raised_at_the_end, read_lines
 from jieda.log.lines import fold
 
 MOST_FRAMES = 200

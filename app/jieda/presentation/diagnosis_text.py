@@ -276,9 +276,4 @@ def as_json(found: schemas.ApiDiagnosis, _t: Translate, _name: str) -> str:
     return found.model_dump_json(indent=2)
 
 
-FORMS: Mapping[str, Form] = {
-    "json": as_json,
-    "summary": as_summary,
-    "github": as_github,
-    "gitlab": as_gitlab,
-}
+FORMS: Mapping[str, Form] = {"json": as_json, "summary": as_summary, "github": as_github, "gitlab": as_gitlab}

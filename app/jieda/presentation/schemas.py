@@ -20,9 +20,7 @@ class ApiAnswer(BaseModel):
     """Base of all response models; immutable. Each is built on first use, since a command needs few of them."""
 
     model_config = ConfigDict(
-        frozen=True,
-        defer_build=True,
-        model_title_generator=lambda model: model.__name__.removeprefix(PREFIX),
+        frozen=True, defer_build=True, model_title_generator=lambda model: model.__name__.removeprefix(PREFIX)
     )
 
 
@@ -253,8 +251,7 @@ class ApiDiagnosis(ApiAnswer):
     errors: tuple[LogError, ...]
     framework: str
     elsewhere: str = Field(
-        "",
-        description="Where the cause is if the text only reports that another process failed.",
+        "", description="Where the cause is if the text only reports that another process failed."
     )
     read: tuple[LineRange, ...] = Field(
         (),

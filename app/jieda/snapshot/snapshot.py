@@ -159,11 +159,7 @@ class Snapshot:
 
 
 def open_snapshot(
-    generation: Generation,
-    data: Path,
-    facts: FactStore,
-    analyzers: Analyzers,
-    before: Snapshot | None = None,
+    generation: Generation, data: Path, facts: FactStore, analyzers: Analyzers, before: Snapshot | None = None
 ) -> Snapshot:
     """Open a generation to serve it. Nothing is analyzed, and unchanged parts of `before` are reused.
 

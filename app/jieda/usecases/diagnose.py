@@ -37,13 +37,7 @@ class Diagnosed:
 
 
 async def diagnose(  # noqa: PLR0913 - one parameter per field of the request
-    service: Service,
-    text: str,
-    lang: Language,
-    framework: str,
-    asker: bytes = NOBODY,
-    *,
-    usual: str = "",
+    service: Service, text: str, lang: Language, framework: str, asker: bytes = NOBODY, *, usual: str = ""
 ) -> Diagnosed:
     """Find the entries that explain a log. `framework`: the stated origin of the log, or empty; `usual`: the framework
     that the asker works with, used if the diagnosis would ask for one; `asker` as in `search`.

@@ -46,11 +46,7 @@ class Clues:
 
 
 def clues_of(
-    log: str,
-    diagnosis: Diagnosis,
-    content: Loaded,
-    entry_id: str = "",
-    strangers: Sequence[Sample] = (),
+    log: str, diagnosis: Diagnosis, content: Loaded, entry_id: str = "", strangers: Sequence[Sample] = ()
 ) -> Clues:
     """Return the clues of a log with its diagnosis. Signatures must not match samples of entries other than
     `entry_id`, nor `strangers`."""

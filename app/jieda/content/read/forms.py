@@ -14,13 +14,7 @@ from typing import Any
 
 from jieda.content.read.yaml_reader import NO_LIST, Fields, Items, Node, Scalar, YamlError, full_width_beside
 from jieda.entry import Kind, Language, Signature, Source, Validity, Verified
-from jieda.signature import (
-    PAIR,
-    SHAPE_PARTS,
-    SHAPE_RELATIONS,
-    SignatureSyntaxError,
-    compile_signature_line,
-)
+from jieda.signature import PAIR, SHAPE_PARTS, SHAPE_RELATIONS, SignatureSyntaxError, compile_signature_line
 from jieda.versions import fault_of_range, fault_of_version
 
 MAX_TITLE_CHARS = 200

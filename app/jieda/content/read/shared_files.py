@@ -330,13 +330,7 @@ _PROGRAMS: Mapping[str, Form] = {
 _examples = all_of(text, minimum=1)
 _prefix = {"name": text, "source": switch, "lines": _lines(PREFIXES), "examples": _examples}
 _signature_lines = all_of(parsable(text, compile_signature_line), minimum=1)
-_family = {
-    "name": text,
-    "meaning": text,
-    "start": switch,
-    "lines": _signature_lines,
-    "examples": _examples,
-}
+_family = {"name": text, "meaning": text, "start": switch, "lines": _signature_lines, "examples": _examples}
 _report = {
     "name": text,
     "lines": _signature_lines,

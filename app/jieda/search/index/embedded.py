@@ -106,12 +106,7 @@ def make_pool(collection: Collection, variants: Variants) -> Pool:
     if len(rows.documents) <= MOST_ROWS:
         kept = rows.ordered()
         return Pool(terms, postings, lambda _: kept, size + kept.size)
-    return Pool(
-        terms,
-        postings,
-        lambda among: pool_rows(collection, terms, np.unique(among)).ordered(),
-        size,
-    )
+    return Pool(terms, postings, lambda among: pool_rows(collection, terms, np.unique(among)).ordered(), size)
 
 
 def pool_rows(collection: Collection, terms: Sequence[str], among: Array | None = None) -> PoolRows:
@@ -238,11 +233,7 @@ class EmbeddedIndex:
     is_remote = False
 
     def __init__(
-        self,
-        directory: Path,
-        reuse: "EmbeddedIndex | None" = None,
-        *,
-        calibrated: bool = False,
+        self, directory: Path, reuse: "EmbeddedIndex | None" = None, *, calibrated: bool = False
     ) -> None:
         """Shares the segments that `reuse` has open; `calibrated` as for `VectorIndex`. Raises IndexUnreadable if
         anything in `directory` is missing or damaged."""

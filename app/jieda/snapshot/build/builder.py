@@ -20,13 +20,7 @@ from jieda.errors import ContentError
 from jieda.helpers import Helpers, collect_garbage_rarely
 from jieda.search.meaning.embedder import NotEmbedded
 from jieda.snapshot.build.entries import EntryFacts, model_of, read_files
-from jieda.snapshot.build.files import (
-    BuildResources,
-    ContentMoved,
-    FileReader,
-    HistoryFacts,
-    read_unchanged,
-)
+from jieda.snapshot.build.files import BuildResources, ContentMoved, FileReader, HistoryFacts, read_unchanged
 from jieda.snapshot.build.publish import (
     GenerationPlan,
     Publication,
@@ -36,13 +30,7 @@ from jieda.snapshot.build.publish import (
 )
 from jieda.snapshot.build.signatures import LogSignatures
 from jieda.snapshot.snapshot import Analyzers
-from jieda.snapshot.store.facts import (
-    FILE_NAME,
-    FactStore,
-    FactsUnreadable,
-    code_version,
-    fact_key,
-)
+from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable, code_version, fact_key
 from jieda.snapshot.store.generation import (
     GENERATIONS,
     IMAGES,

@@ -25,12 +25,7 @@ from jieda.search.snippet import lines_of, places_of
 from jieda.snapshot.build.files import BuildResources, read_again, read_unchanged, sample_text
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FactStore, code_version, fact_key, pack
-from jieda.snapshot.store.generation import (
-    EntryRow,
-    from_json,
-    read_entry,
-    to_json,
-)
+from jieda.snapshot.store.generation import EntryRow, from_json, read_entry, to_json
 from jieda.taxonomy import FACETS, facet_values
 
 WORTH_HELP = 200
@@ -57,10 +52,7 @@ class FactMaker:
     """Computes missing facts, also in another process, where it creates its own analyzer on first use."""
 
     def __init__(
-        self,
-        vocabulary: Vocabulary,
-        members: tuple[GlossaryMember, ...],
-        analyzers: Analyzers | None = None,
+        self, vocabulary: Vocabulary, members: tuple[GlossaryMember, ...], analyzers: Analyzers | None = None
     ) -> None:
         self._vocabulary, self._members, self._analyzers = vocabulary, members, analyzers or Analyzers()
 

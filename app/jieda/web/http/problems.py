@@ -172,12 +172,7 @@ def corrected_address(request: Request) -> str:
     return f"{site_of(request).urls.root_path}{quote(corrected)}{'?' if query else ''}{query}"
 
 
-HANDLED: tuple[type[Exception], ...] = (
-    RequestError,
-    HTTPException,
-    HttpProblem,
-    ContentError,
-)
+HANDLED: tuple[type[Exception], ...] = (RequestError, HTTPException, HttpProblem, ContentError)
 
 
 async def render(request: Request, problem: HttpProblem) -> Response:
