@@ -1,7 +1,7 @@
 """Versions: which ones an entry holds for, and which ones a text mentions. Only this module imports packaging."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from packaging.specifiers import SpecifierSet
@@ -24,25 +24,19 @@ Packages = Mapping[str, str]
 
 def fault_of_range(text: str) -> str:
     """Return the error in a range such as `>=0.2,<0.3`; empty if it is valid."""
-    try:
-        return "" if SpecifierSet(_short(text)) else "is empty"
-    except ValueError:
-        return f"must be a range such as '>=0.2,<0.3'; it is {text[:MAX_CHARS]!r}"
+    return _fault(text, SpecifierSet, "a range such as '>=0.2,<0.3'")
 
 
 def fault_of_version(text: str) -> str:
     """Return the error in a version such as `0.3.0`; empty if it is valid."""
-    try:
-        Version(_short(text))
-    except ValueError:
-        return f"must be a version such as '0.3.0'; it is {text[:MAX_CHARS]!r}"
-    return ""
+    return _fault(text, Version, "a version such as '0.3.0'")
 
 
-def _short(text: str) -> str:
-    if len(text) > MAX_CHARS:
-        raise ValueError
-    return text
+def _fault(text: str, parse: Callable[[str], object], what: str) -> str:
+    with suppress(ValueError):
+        if 0 < len(text) <= MAX_CHARS and parse(text):
+            return ""
+    return f"must be {what}; it is {text[:MAX_CHARS]!r}"
 
 
 def program_of(name: str, packages: Packages) -> str:

@@ -32,12 +32,12 @@ def mv(old: str, new: str, dry_run: bool, directories: tuple[Path, ...]) -> None
     either everything is done or nothing. Prints every file that is changed or renamed.
     """
     chosen = content_directories(directories)
-    plan = plan_move(chosen, Loaded(chosen).corpus, old, new)
-    for path in plan.unread:
+    steps, unread = plan_move(chosen, Loaded(chosen).corpus, old, new)
+    for path in unread:
         click.echo(f"{path}: cannot be read and stays as it is; see `jieda check`", err=True)
     if not dry_run:
-        carry_out(plan.steps)
-    for step in plan.steps:
+        carry_out(steps)
+    for step in steps:
         click.echo(_describe(step))
     if dry_run:
         click.echo("nothing was changed (--dry-run)", err=True)

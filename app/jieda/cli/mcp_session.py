@@ -14,10 +14,8 @@ from jieda.client import Remote
 from jieda.locales.translations import Translations
 from jieda.presentation.urls import Urls
 
-Serve = Callable[[Opening], None]
 
-
-def open_session(url: str, directories: tuple[Path, ...]) -> Serve:
+def open_session(url: str, directories: tuple[Path, ...]) -> Callable[[Opening], None]:
     """Return a function that serves until the input ends, from content or the server at `url`. Raises JiedaError."""
     # Stdout belongs to the protocol, so everything else goes to stderr.
     logging.config.dictConfig(log_config("text", level="WARNING"))

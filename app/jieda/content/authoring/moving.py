@@ -159,17 +159,11 @@ def restamp_twins(pages: Sequence[MovedPage]) -> Iterator[MovedPage]:
         yield replace(page, content=text.content)
 
 
-@dataclass(frozen=True, slots=True)
-class MovePlan:
-    """The steps of a move, and the unreadable files that it leaves unchanged."""
-
-    steps: tuple[Step, ...]
-    unread: tuple[Path, ...]
-
-
-def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -> MovePlan:
-    """Plan renaming `old` to `new` in content directories whose content is `corpus`; nothing is written. Raises
-    AuthoringError, which says what prevents it, where, and what to do."""
+def plan_move(
+    directories: Sequence[Path], corpus: Corpus, old: str, new: str
+) -> tuple[list[Step], list[Path]]:
+    """Return the steps that rename `old` to `new` in content directories whose content is `corpus`, and the unreadable
+    files that stay unchanged. Raises AuthoringError, which says what prevents it, where, and what to do."""
     listings = [list_directory(directory) for directory in directories]
     for listing in listings:
         for lang in Language:
@@ -185,7 +179,7 @@ def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -
         pages, unreadable = _move_pages(listing, old, new)
         unread += unreadable
         steps += _steps_in(listing, pages, old, new)
-    return MovePlan(tuple(steps), tuple(unread))
+    return steps, unread
 
 
 def _refuse_ids(corpus: Corpus, old: str, new: str) -> None:

@@ -18,7 +18,7 @@ from jieda.content.check.findings import (
     shared_signatures,
     unhelpful_samples,
 )
-from jieda.content.markdown.links import allowed_titles, missing_section
+from jieda.content.markdown.links import SECTIONS, missing_section
 from jieda.content.read.corpus import Corpus, Editions, Outline, link_fault, newest, stale_languages
 from jieda.entry import Kind, Problem, fold_name
 
@@ -80,7 +80,8 @@ def odd_headings(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
         if placed.level == 1:
             yield placed.line, f"# {text}: the title is the H1; sections are ##"
         elif placed.section and not placed.known:
-            yield placed.line, f"## {text} is not one of {allowed_titles(file.lang)}"
+            titles = ", ".join(titles[file.lang] for titles in SECTIONS.values())
+            yield placed.line, f"## {text} is not one of {titles}"
         elif placed.section and text in seen:
             yield placed.line, f"## {text} appears twice"
         seen |= {text} if placed.section else set()

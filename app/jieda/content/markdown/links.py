@@ -120,11 +120,6 @@ def section_key(lang: Language, title: str) -> str | None:
     return _KEYS.get((lang, title.strip()))
 
 
-def allowed_titles(lang: Language) -> str:
-    """Return the titles of all sections in a language, for messages."""
-    return ", ".join(titles[lang] for titles in SECTIONS.values())
-
-
 def missing_section(kind: Kind, keys: Iterable[str]) -> str | None:
     """Return a message about the section that an entry lacks; None if nothing is missing."""
     present = tuple(keys)
