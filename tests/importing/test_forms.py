@@ -456,6 +456,12 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "# FAQ\n\n## 2.1 is slow\n\nWait.\n\n## Is it free?\n\nYes.\n",
             [("2.1 is slow", 3), ("Is it free?", 7)],
         ),
+        (
+            "a.html",
+            '<h1>FAQ</h1><table><tr class="question"><td><b>1.1.</b><td><b>Make dies at once</b></tr><tr><td><td>Yes.</tr>'
+            '<tr class="question"><td><b>1.2.</b><td><b>The build stops</b></tr><tr><td><td>No.</tr></table>',
+            [("Make dies at once", 1), ("The build stops", 1)],
+        ),
         # A word in a list of words is no mark.
         (
             "a.md",
@@ -758,6 +764,7 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
 ) -> None:
     page = """<form id="page"><h1>FAQ</h1><h2>Which plug fits?</h2><p>One of these:
 <form><h2>Did it help?</h2><input></form>
+<p><a href="print.html"><i class="icon"></i></a></p>
 <table><thead><tr><th>Model<th>Plug</tr></thead>
 <tr><td>A<td><p><code>C13</code> | <b>old</b></p>
 <tr><td>B<td><pre>C14</pre><td>new</table>

@@ -97,7 +97,7 @@ def _inline_text(element: Element) -> str:
         # It may be only the `¶` that links a heading to itself.
         return text if re.search(r"\w", text) else ""
     if name == "a":
-        return f"[{text}]({attributes['href']})" if attributes.get("href") else text
+        return f"[{text}]({attributes['href']})" if attributes.get("href") and text.strip() else text
     if name == "img":
         return f"![{attributes.get('alt', '')}]({attributes.get('src', '')})"
     return f" {text} " if name in BLOCKS or name in {"br", "td", "th"} else text
@@ -117,6 +117,8 @@ def _heading(element: Element) -> Lines:
 def _question(element: Element) -> Lines:
     """Mark the first paragraph of an element as a question, or as a list item if it is only a link."""
     lines = write_blocks(element)
+    # DocBook puts the number of a question in a cell of its own.
+    lines = lines[2:] if len(lines) > 2 and re.fullmatch(r"[\d.*]+", lines[0][0]) else lines
     if lines and not _BEGINS_BLOCK.match(lines[0][0]):
         text = lines[0][0].rstrip(" +-−▼▾")
         lines[0] = (f"{'- ' if _ONLY_LINK.fullmatch(text) else QUESTION}{text}", element.line)
