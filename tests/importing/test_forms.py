@@ -458,8 +458,9 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
         ),
         (
             "a.html",
-            '<h1>FAQ</h1><table><tr class="question"><td><b>1.1.</b><td><b>Make dies at once</b></tr><tr><td><td>Yes.</tr>'
-            '<tr class="question"><td><b>1.2.</b><td><b>The build stops</b></tr><tr><td><td>No.</tr></table>',
+            '<h1>FAQ</h1><table><tr class="question"><td><b>1.1.</b><td>Make dies at once<pre>x</pre></tr>'
+            "<tr><td><td>Yes.</tr>"
+            '<tr class="question"><td><b>1.2.</b><td>The build stops<pre>y</pre></tr><tr><td><td>No.</tr></table>',
             [("Make dies at once", 1), ("The build stops", 1)],
         ),
         # A word in a list of words is no mark.
@@ -700,7 +701,8 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
         "  </TabItem>\n  <TabItem value=\"mac\" label='macOS' default>\n\n```sh\n  open x\n```\n\n"
         "  </TabItem>\n</Tabs>\n\n"
         '    indented code\n\n## Is it free?\n\n{{% tab name="Docker" %}}\nYes.\n{{% /tab %}}\n\n'
-        '{% tab title="Podman" %}\nNo.\n{% endtab %}\n\n```{note}\nAsk *us*.\n```\n\n:::{tip} Look\n<b>Here</b>.\n:::\n'
+        '{% tab title="Podman" %}\nNo.\n{% endtab %}\n\n```{note}\nAsk *us*.\n```\n\n:::{tip} Look\n'
+        "<b>Here</b>: 2<sup>53</sup>.\n:::\n"
     )
     assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
     safe, fast, free = (draft(tmp_path, name).partition("---\n\n")[2] for name in ("safe", "fast", "free"))
@@ -708,7 +710,7 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
     assert "**Linux:**\n\n```sh\napt install x\n```\n\n**macOS:**\n\nUse brew.\n\nDone.\n" in safe
     assert "\n**Windows:**\n\nSet `x`.\n\n**macOS:**\n\n```sh\n  open x\n```\n\n    indented code\n" in fast
     assert "**Docker:**\n\nYes.\n\n**Podman:**\n\nNo.\n" in free
-    assert free.endswith("> **Note**\n>\n> Ask *us*.\n\n> **Look**\n>\n> **Here**.\n")
+    assert free.endswith("> **Note**\n>\n> Ask *us*.\n\n> **Look**\n>\n> **Here**: 2^53.\n")
 
 
 def test_the_text_of_a_box_is_the_answer(imported: Callable[..., Result], tmp_path: Path) -> None:
@@ -776,7 +778,7 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
 </code></pre>
 <table><tr><td>Side by side</td><td>for looks</td></tr></table>
 <section><ol start="x"><li>Mind:</ol>
-<aside>Never wrap it in a &lt;div&gt;, 2 &lt; 3, <code><a href="x">&lt;!-- a`b</a></code></aside></section>
+<aside>Never wrap it in a &lt;div&gt;, 2<sup>3</sup> &lt; 3, <code><a href="x">&lt;!-- a`b</a></code></aside></section>
 <h2>Is it safe?</h2>Yes."""
     assert imported(["faq.html"], faq_DOT_html=page).exit_code == 0
     assert draft(tmp_path, "plug-fits").endswith("""
@@ -803,5 +805,5 @@ Side by side for looks
 
 1. Mind:
 
-Never wrap it in a `<div>`, 2 < 3, `` <!-- a`b ``
+Never wrap it in a `<div>`, 2^3 < 3, `` <!-- a`b ``
 """)

@@ -91,8 +91,8 @@ def _inline_text(element: Element) -> str:
         code = " ".join("".join(each.text for each in element.walk()).split())
         return " " if not code else f"`` {code} ``" if "`" in code else f"`{code}`"
     text = _LESS.sub(_less, re.sub(r"\s+", " ", element.text)) + _inline(element.children)
-    if mark:
-        return f"{mark}{text}{mark}" if text.strip() else text
+    if mark or name == "sup":
+        return f"{mark or '^'}{text}{mark}" if text.strip() else text
     if name == "anchor":
         # It may be only the `¶` that links a heading to itself.
         return text if re.search(r"\w", text) else ""

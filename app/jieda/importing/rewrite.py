@@ -28,6 +28,7 @@ _CLOSED = re.compile(r"</([A-Z][\w.]*)\s*>|<([A-Z][\w.]*)\b[^<>]*/>")
 _SPACED: Mapping[tuple[str, str], str] = {
     ("br", ""): " ",
     ("br", "/"): " ",
+    ("sup", ""): "^",
     ("summary", ""): "\n\n**",
     ("summary", "/"): "**\n\n",
 }
