@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,9 +65,10 @@ PRAGMAS: Mapping[str, tuple[str, ...]] = {
     VOTES: (),
 }
 ADD_ASKED = """
-INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count
+INSERT INTO asked (source, kind, text, outcome, lang, day, count) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET count = count + excluded.count
 """
-ADD_READS = "INSERT INTO reads VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
+ADD_READS = "INSERT INTO reads(entry,day,count) VALUES (?,?,?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
 ADD_VOTE = "INSERT INTO votes VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1"
 ADD_REPORT = "INSERT INTO reports (day, entry, lang, outcome, text) VALUES (?, ?, ?, ?, ?)"
 DELETE_REPORTS = "DELETE FROM reports WHERE number <= (SELECT MAX(number) FROM reports) - ?"
@@ -203,8 +204,7 @@ class FeedbackUnusable(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class FeedbackStore:
-    """The two files of a directory. Every method may raise FeedbackUnusable; one that writes moves a damaged file
-    aside, so that the next call creates a new one."""
+    """Two files of a directory. Each method may raise FeedbackUnusable, and if it writes, set a damaged file aside."""
 
     directory: Path
 
@@ -212,19 +212,19 @@ class FeedbackStore:
     def gaps(self) -> Path:
         return self.directory / GAPS
 
-    def add_counts(self, asked: Mapping[Gap, int], reads: Mapping[str, int], megabytes: int) -> None:
-        """Add to the counts of today, in UTC; make room first if the bound is near."""
-        day = today().isoformat()
-        questions = ((ADD_ASKED, (*gap[:3], day, *gap[3:], count)) for gap, count in asked.items())
-        entries = ((ADD_READS, (day, entry, count)) for entry, count in reads.items())
-        rows = chain(questions, entries)
+    def add_counts(self, asked: dict[Gap, int], reads: dict[str, int], megabytes: int) -> None:
+        """Move counts to those of today, in UTC, save what cannot be written; make room if the bound is near."""
+        tables: tuple[tuple[str, dict[Any, int]], ...] = ((ADD_ASKED, asked), (ADD_READS, reads))
         with self._connect(GAPS, repair=True) as connection:
-            while batch := list(islice(rows, ROWS_AT_ONCE)):
-                _make_room(connection, megabytes)
-                with connection:
-                    connection.execute("BEGIN IMMEDIATE")
-                    for statement, row in batch:
-                        connection.execute(statement, row)
+            for statement, counts in tables:
+                while keys := list(islice(counts, ROWS_AT_ONCE)):
+                    day = today().isoformat()
+                    rows = [(*(key if isinstance(key, Gap) else (key,)), day, counts[key]) for key in keys]
+                    _make_room(connection, megabytes)
+                    with connection:
+                        connection.executemany(statement, rows)
+                    for key in keys:
+                        del counts[key]
 
     def prune(self, days: int, megabytes: int) -> None:
         """Delete questions and reads older than `days`, and the excess over the bound."""

@@ -244,13 +244,13 @@ class Recorder:
         """Write all counts. `mend`: if the file was damaged, try once more with a new one."""
         self._asked.update(self._waiting.due(time.monotonic()))
         store = FeedbackStore(self._knowledge.data)
-        asked, reads = self._asked, self._reads
+        total = self._asked.total()
         try:
             if time.monotonic() >= self._look_at:
                 store.prune(self._days, self._megabytes)
                 self._look_at = time.monotonic() + SECONDS_BETWEEN_LOOKS
-            if asked or reads:
-                store.add_counts(asked, reads, self._megabytes)
+            if self._asked or self._reads:
+                store.add_counts(self._asked, self._reads, self._megabytes)
         except FeedbackUnusable as error:
             if error.damaged and mend:
                 self._write(mend=False)
@@ -260,9 +260,7 @@ class Recorder:
         if not self._is_kept:
             log.warning("unanswered questions are recorded again")
         self._is_kept = True
-        if asked:
-            self._outcomes.labels("kept").inc(asked.total())
-        self._asked, self._reads = Counter(), Counter()
+        self._outcomes.labels("kept").inc(total)
 
     def _not_kept(self, error: FeedbackUnusable) -> None:
         """Log the failure once. Counts are kept for another try while there are not too many."""
