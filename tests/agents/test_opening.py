@@ -115,6 +115,7 @@ def test_the_end_waits_for_no_request_that_was_taken_back() -> None:
         "[\n",
         "\n",
         '{"id": []}\n',
+        '{"jsonrpc": "2.0", "id": 1, "result": {}}\n',
         '{"jsonrpc": "2.0", "id": 2}\n',
         '{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": [1]}\n',
         "1",

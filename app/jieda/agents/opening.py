@@ -82,10 +82,11 @@ class Opening:
         """Return the next message for the SDK, which would not answer a line that is none; empty at the end, but only
         once all requests are answered, because the SDK then drops its work."""
         while line := self._replayed.popleft() if self._replayed else self._read.readline():
-            message = _parse(line)
-            if _is_message(message):
+            message = parsed(line)
+            if is_call(message):
                 break
-            if line.strip():
+            is_answer = isinstance(message, dict) and not message.keys().isdisjoint({"result", "error"})
+            if line.strip() and not is_answer:
                 code, text = (-32700, "Parse error") if message is None else (-32600, "Invalid Request")
                 error = {"code": code, "message": text}
                 self._send({"jsonrpc": "2.0", "id": _id_of(message), "error": error})
@@ -101,7 +102,7 @@ class Opening:
 
     def write(self, line: str) -> int:
         """Write a line of the SDK, or drop its answer to `initialize`."""
-        message = _parse(line)
+        message = parsed(line)
         request_id = None if "method" in message else _id_of(message)
         if request_id is not None and request_id == self._answered:
             self._answered, written = None, len(line)
@@ -122,20 +123,23 @@ def encoded(message: Message) -> bytes:
     return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _parse(line: str) -> Any:
-    """Return the JSON in a line; None if it is none."""
+def parsed(text: str | bytes) -> Any:
+    """Return the value of a JSON text; None if it is none."""
     try:
-        return json.loads(line)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _is_message(value: object) -> bool:
-    """Whether a value is a request, a notification or a response of JSON-RPC, its parameters by name."""
-    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
-        return False
-    is_call = isinstance(value.get("method"), str) and isinstance(value.get("params"), dict | None)
-    return is_call or not value.keys().isdisjoint({"result", "error"})
+def is_call(value: Any) -> bool:
+    """Whether a value is a request or a notification of JSON-RPC, its parameters by name."""
+    return (
+        isinstance(value, dict)
+        and value.get("jsonrpc") == "2.0"
+        and isinstance(value.get("method"), str)
+        and type(value.get("id", "")) in {str, int}  # true is an int, too
+        and isinstance(value.get("params"), dict | None)
+    )
 
 
 def _id_of(fields: object, name: str = "id") -> str | int | None:

@@ -1,6 +1,5 @@
 """`/mcp`: coding agents over HTTP, under the same limits as all other requests."""
 
-import json
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -13,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from jieda.agents.answering import Context
-from jieda.agents.opening import encoded
+from jieda.agents.opening import encoded, is_call, parsed
 from jieda.site_texts import SiteTexts
 from jieda.web.api.body import read_json_bytes
 from jieda.web.http.body import check_structure, is_json
@@ -75,18 +74,8 @@ def checked_message(body: bytes) -> bytes:
     """Return a message as the SDK can read it. Raises HttpProblem for one with too many strings, and for anything but a
     JSON-RPC request or notification, which the SDK would quote back to its sender."""
     check_structure(body, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
-    try:
-        message = json.loads(body)
-    except (ValueError, RecursionError):
-        message = None
-    is_message = (
-        isinstance(message, dict)
-        and message.get("jsonrpc") == "2.0"
-        and isinstance(message.get("method"), str)
-        and type(message.get("id", "")) in {str, int}  # true is an int, too
-        and isinstance(message.get("params", {}), dict)
-    )
-    if not is_message:
+    message = parsed(body)
+    if not is_call(message):
         raise HttpProblem(400, "problem.not_json_rpc")
     return encoded(message)
 
