@@ -71,9 +71,9 @@ class TreeBuilder(HTMLParser):
         return element.name in SILENT or element.attributes.get("role") in LANDMARKS
 
 
-def _holds_page(form: Element) -> bool:
-    """Whether a form is around a page, as ASP.NET makes it, instead of a part of the page."""
-    return sum(each.name in HEADINGS or each.asks for each in form.walk()) > 1
+def _holds_page(element: Element) -> bool:
+    """Whether an element holds a page, as a form of ASP.NET does, instead of a small part of it."""
+    return sum(each.name in HEADINGS or each.asks for each in element.walk()) > 1
 
 
 def html_to_markdown(text: str) -> Lines:
@@ -83,4 +83,6 @@ def html_to_markdown(text: str) -> Lines:
     builder.close()
     for each in builder.root.walk():
         each.children = [child for child in each.children if child.name != "form" or _holds_page(child)]
-    return write_blocks(builder.root)
+    # What is outside of the main part, such as the help of the site, belongs to every page.
+    mains = [each for each in builder.root.walk() if each.name == "main"]
+    return write_blocks(mains[0] if len(mains) == 1 and _holds_page(mains[0]) else builder.root)
