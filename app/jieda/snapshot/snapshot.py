@@ -207,8 +207,7 @@ def _index(generation: Generation, analyzers: Analyzers, before: Snapshot | None
 
 
 def _known(header: Header, index: EmbeddedIndex, facts: FactStore, before: Snapshot | None) -> DiagnosisData:
-    """Return what a diagnosis needs, reusing the background words of `before` if they have not changed. Raises
-    FactsUnreadable, RecordUnreadable."""
+    """Return what a diagnosis needs, reusing unchanged words of `before`. Raises FactsUnreadable, RecordUnreadable."""
     old_header = before.opened.header if before and before.opened else None
     same = before and old_header and old_header.background_words == header.background_words
     return DiagnosisData(

@@ -170,12 +170,6 @@ class Network:
         return self._w[name].reshape(rows, -1)
 
 
-def layer_of(weights: Array, size: int) -> Array:
-    """Reshape the weights for concatenated n-grams of `size` tokens, (size · BRANCH, BRANCH), to weights for single
-    tokens, (BRANCH, size · BRANCH)."""
-    return weights.reshape(size, BRANCH, BRANCH).transpose(1, 0, 2).reshape(BRANCH, size * BRANCH)
-
-
 def _batches(texts: Sequence[Tokens]) -> Iterator[tuple[int, int]]:
     """Yield ranges of neighboring texts with at most BATCH tokens together; longer texts alone."""
     start = size = 0
@@ -305,7 +299,9 @@ def weight_arrays(given: Mapping[str, Array]) -> dict[str, Array]:
     }
     for number, size in enumerate(sizes):
         for layer, name in (("1", "first"), ("2", "second")):
-            named[f"{name}{number}"] = layer_of(given[f"w{layer}_{size}"], size)
+            # Given for concatenated n-grams, (size · BRANCH, BRANCH), used for single tokens, (BRANCH, size · BRANCH).
+            of_tokens = given[f"w{layer}_{size}"].reshape(size, BRANCH, BRANCH).transpose(1, 0, 2)
+            named[f"{name}{number}"] = of_tokens.reshape(BRANCH, size * BRANCH)
             named[f"{name}{number}.bias"] = given[f"b{layer}_{size}"]
     whole = {
         name: np.ascontiguousarray(each, np.float32).reshape(-1).view("<u4") for name, each in named.items()
