@@ -457,6 +457,8 @@ def test_a_parameter_that_makes_no_sense_is_refused(client: httpx.Client, path: 
         "/fr/",
         "/en/frameworks/nope",
         "/en/topics/memory?page=9",
+        "/en/search?q=memory&page=99",
+        "/en/search?framework=slime&page=99",
         "/en/entries?page=1001",
         "/zh/entries/slime/nope",
         "/zh/entries/..%2f..%2fetc/passwd",

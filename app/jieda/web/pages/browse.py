@@ -25,7 +25,6 @@ from jieda.web.pages.parts import (
     counted_link,
     crumb_data,
     entry_row,
-    page_count,
     tag_link,
     tag_links,
 )
@@ -36,7 +35,7 @@ SECTIONS: Mapping[str, str] = {"framework": "frameworks", "topic": "topics", "er
 
 
 def tag_page(context: PageContext, facet: str, tag: Tag, number: int) -> str:
-    """Render page `number` (from 1, at most `page_count`) of the entries with a tag, latest change first."""
+    """Render page `number`, from 1, of the entries with a tag, latest change first."""
     entries, start = context.library.tagged(facet, tag.id), (number - 1) * TAG_PAGE_SIZE
     name, description = tag.name[context.lang], tag.description[context.lang]
     home = context.urls.home(context.lang)
@@ -129,12 +128,9 @@ async def show_entries(request: Request) -> Response:
     """Show all entries, or those that pass the filters."""
     context = await context_of(request)
     service = context.site.service
-    number = requested_page(request)
-    offset = (number - 1) * ENTRIES_PAGE_SIZE
+    offset = (requested_page(request) - 1) * ENTRIES_PAGE_SIZE
     wanted = SearchRequest("", context.lang, requested_filters(request), limit=0, offset=offset)
     found = await browse(service, wanted)
-    if number > page_count(found.answer.total, ENTRIES_PAGE_SIZE):
-        raise HTTPException(404)
     html = await service.offload(partial(entries_page, context.at(found.snapshot), found))
     return await page_answer(request, context, html)
 
@@ -143,8 +139,8 @@ async def show_tag(facet: str, request: Request) -> Response:
     """Show the entries with a tag."""
     context = await context_of(request)
     tag = context.library.taxonomy.facet(facet).get(request.path_params["value"])
-    number = requested_page(request)
-    if tag is None or number > page_count(context.library.counts(facet).get(tag.id, 0), TAG_PAGE_SIZE):
+    if tag is None:
         raise HTTPException(404)
-    html = await context.site.service.offload(partial(tag_page, context, facet, tag, number))
+    page = partial(tag_page, context, facet, tag, requested_page(request))
+    html = await context.site.service.offload(page)
     return await page_answer(request, context, html)

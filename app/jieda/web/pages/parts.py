@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from markupsafe import Markup
+from starlette.exceptions import HTTPException
 
 from jieda.analysis.token import RunKind, TokenKind
 from jieda.content.catalog import without_framework
@@ -114,13 +115,15 @@ def build_pager(
     context: PageContext, page: int, total: int, size: int, address: Callable[..., str]
 ) -> Pager | None:
     """Return the pager of page `page`, from 1, of a list with `size` entries a page; None if there is only one page.
-    `address` takes a `page`."""
+    `address` takes a `page`. Raises HTTPException for a page beyond the last."""
     pages = page_count(total, size)
+    if page > pages:
+        raise HTTPException(404)
     if pages == 1:
         return None
     return Pager(
         text=context.t("pager.position", page=page, pages=pages),
-        previous=address(page=min(page - 1, pages)) if page > 1 else "",
+        previous=address(page=page - 1) if page > 1 else "",
         next=address(page=page + 1) if page < pages else "",
     )
 
