@@ -111,7 +111,8 @@ class JiedaSearch extends HTMLElement {
     if (!text) return this.#close();
     const request = (this.#request = new AbortController());
     try {
-      const address = `${this.#server}/api/v1/search?${this.#params(text, { lang: this.#lang, limit: this.getAttribute("limit") || "6" })}`;
+      const limit = Math.min(Math.max(parseInt(this.getAttribute("limit")) || 6, 1), 50); // the API refuses others
+      const address = `${this.#server}/api/v1/search?${this.#params(text, { lang: this.#lang, limit })}`;
       const response = await fetch(address, { signal: request.signal, credentials: "omit" });
       if (!response.ok) throw new Error(String(response.status));
       const answer = await response.json();

@@ -116,7 +116,7 @@ def test_it_finds_and_leads_to_the_entry_by_keys_alone(embedded: Callable[..., P
 def test_it_speaks_chinese_waits_for_an_input_method_and_says_when_nothing_fits(
     embedded: Callable[..., Page], base: str
 ) -> None:
-    page = embedded(f'lang="zh" framework="slime" server="{base.removeprefix("http:")}/"')
+    page = embedded(f'lang="zh" framework="slime" limit="99" server="{base.removeprefix("http:")}/"')
     field = page.locator("jieda-search input")
     expect(field).to_have_attribute("placeholder", "粘贴报错或输入问题")
     asked: list[str] = []
