@@ -153,8 +153,14 @@ RAISED = 'Traceback (most recent call last):\n  File "/w/train.py", line 40, in 
             "KeyError",
         ),
         ("\x1b[33mWARNING\x1b[0m cache: KeyError: 1\nValueError: no such table", "ValueError"),
+        (f"python : {RAISED}    + FullyQualifiedErrorId : NativeCommandError\n\nKeyError: 1", "KeyError"),
+        (
+            "a.service: Failed with result 'exit-code'.\na.service: Failed to execute /a: No",
+            "service command",
+        ),
     ],
-    ids="ignored logging warning error lone lone-ignored uvicorn buildkit java dataloader group colored".split(),
+    ids="ignored logging warning error lone lone-ignored uvicorn buildkit java dataloader group colored "
+    "powershell systemd".split(),
 )
 def test_the_root_is_what_went_wrong(log: str, root: str) -> None:
     assert next(each.type for each in parse(log).raised if not each.wraps) == root

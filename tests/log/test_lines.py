@@ -60,7 +60,19 @@ def test_what_is_part_of_the_message_stays(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "launcher", ["", "0: ", "[rank0]: ", "trainer-1  | ", "Jun 12 10:00:00 web-1 train[12]: "]
+    "launcher",
+    [
+        "",
+        "0: ",
+        "[rank0]: ",
+        "trainer-1  | ",
+        "team_trainer.1.x7k2@node-1    | ",
+        "[pod/trainer-1/main] ",
+        "Jun 12 10:00:00 web-1 train[12]: ",
+        "2026-06-12T10:00:00+0800 web-1 train[12]: ",
+        "2026-06-12T10:00:00.123456-05:00 web-1 train[12]: ",
+        ">> ",
+    ],
 )
 def test_an_actor_is_known_behind_the_prefix_of_a_launcher(launcher: str) -> None:
     log = f"{launcher}(ActorWorker(reference-0) pid=7, ip=10.0.0.4) KeyError: 1"

@@ -73,16 +73,16 @@ class FamilyLine:
 
     def find(self, text: str) -> str:
         """Return the message from the start of the match; empty if `text` does not match."""
-        found = self.line.find(normalize(text))
-        if found is None or (
-            self.start and (" " in text[: found.start()].strip() or _MEASURED.match(text, found.end()))
-        ):
+        if (found := self.line.find(normalize(text))) is None:
             return ""
-        start = found.start()
+        start = word = found.start()
         # A match may begin inside a word: `sh: …` in `bash: …`, and `{word}` matches one character of it there.
         if text[start - 1 : start].isalnum():
-            start = text.rfind(" ", 0, start) + 1
-        return text[start : start + _MESSAGE].strip()
+            word = text.rfind(" ", 0, start) + 1
+        cut = word < start and not self.line.text.startswith("{")
+        if self.start and (cut or " " in text[:start].strip() or _MEASURED.match(text, found.end())):
+            return ""
+        return text[word : word + _MESSAGE].strip()
 
 
 @dataclass(frozen=True, slots=True)

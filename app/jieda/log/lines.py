@@ -42,7 +42,7 @@ _DECORATION = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "^~`│╭
 _AFTER = " \t│"
 _TAKEN_APART = re.compile(r"\r|\\n|%\|")
 
-_PROCESS = re.compile(r"(?<!\w)[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80})")
+_PROCESS = re.compile(r"(?<!\w)[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80}+(?!/))")
 _MOST_PREFIXES = 8
 
 
