@@ -135,8 +135,8 @@ def test_ranks_that_write_in_turns_keep_their_own_tracebacks() -> None:
 
 
 def test_what_html_makes_of_a_log_is_undone() -> None:
-    text = "AssertionError: &#39;a&#39; &lt; &quot;b&quot; &amp;lt; &nbsp; &#10;"
-    assert fold(text).texts == ("AssertionError: 'a' < \"b\" &lt; &nbsp; &#10;",)
+    text = "AssertionError:&nbsp;&#39;a&#x27; &lt; &quot;b&quot;\xa0&amp;lt; &copy; ?a=1&copy=2 &#10;"
+    assert fold(text).texts == ("AssertionError: 'a' < \"b\" &lt; &copy; ?a=1&copy=2 &#10;",)
 
 
 def test_a_number_in_a_prefix_is_that_number() -> None:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import accumulate, chain
 from typing import NamedTuple
 
+from jieda.han import HAN
 from jieda.log_knowledge import Failures
 from jieda.signature import (
     PREFIXES,
@@ -30,19 +31,20 @@ from jieda.signature import (
 _FRACTION = r"\s{0,8}(?:\d{0,9}\.\d{1,20}(?:e[+-]?\d{1,4})?%?|\d{1,9}%)(?=\s{0,8}(?:[,;|-]|$))"
 _MEASURED = re.compile(_FRACTION)
 """The value of a measure: `Test error: 3.2%`."""
-# Text that reports no trouble: a counter at 0, a measured error, `(no failures)`, a heading alone, a setting
-# (`check_nan .... True`).
+# Text that reports no trouble: a counter at 0 (`失败数：0` too), a measured error, `(no failures)`, a heading alone, a
+# setting (`check_nan .... True`).
 _AT_ZERO = (
     r"^\s{0,20}\w{1,80} \.{3,100} .*|^\s{0,20}(?-i:[A-Z])[\w /-]{1,40}:\s{0,20}$|\(no [^()]{0,60}\)"
     r"|(?<![\w#-])[A-Za-z#-][\w #-]{0,60}['\"]?\s{0,4}[:=]\s{0,8}0(?:\.0{1,8})?%?(?![\w.])"
+    rf"|[{HAN}]{{2,8}}\s?[:：=]\s{{0,4}}0(?=\s?(?:[个条次项件行,，。;；、)）|]|$))"
     rf"|error['\"]?\s{{0,4}}[:=]{_FRACTION}"
 )
 _SPACES_BEHIND = ("", r"(?=\s)", r"[^\S\n]{1,40}(?=\s)")
 """The patterns of no, one and more spaces at the end of a line."""
 # Words end at a word boundary, or before the next word of a name: `CrashLoop`, but not `LeakyReLU`, `FAILOVER`,
-# `src/errors` and `errors::new`.
+# `src/errors`, `error.py` and `errors::new`.
 _WORD_BEGINS = r"(?<![\w/])"
-_WORD_ENDS = r"(?-i:(?<![a-z])|(?![a-z]))(?-i:(?<![A-Z])|(?![A-Za-z]))(?!::)"
+_WORD_ENDS = r"(?-i:(?<![a-z])|(?![a-z]))(?-i:(?<![A-Z])|(?![A-Za-z]))(?!::|(?-i:\.[a-z]))"
 _MESSAGE = 300
 """Most characters kept of a message."""
 

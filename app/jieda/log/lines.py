@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 from jieda.log.formats import Formats
@@ -21,9 +22,11 @@ OVERLAP = LONGEST_SURE
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])")
 # Color codes that lost their escape character, as in many bug reports.
 _ANSI_REMAINS = re.compile(r"(?:␛|\^\[|\\x1b|\\u001b|\\033)?\[\d{1,3}(?:;\d{1,3}){0,4}m")
-# Entities that issue trackers and chats put in place of characters reserved in HTML.
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&"}
-_ENTITY = re.compile("|".join(_ENTITIES))
+# What web pages put in place of characters reserved in HTML, and of the spaces that indent.
+_ENTITY = re.compile(
+    r"&(?:[lg]t|quot|amp|apos|nbsp|#(?:3[2489]|47|6[02]|96|160)|#x(?:2[\dF]|3[CE]|60|A0));|\xa0",
+    re.IGNORECASE,
+)
 # Lone surrogates, which no answer could be encoded with, come from escapes in JSON.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff\ud800-\udfff]")
 PRIVATE_KEY = (
@@ -83,8 +86,8 @@ def strip_codes(text: str) -> str:
         text = _ANSI.sub("", text)
     if "[0m" in text:
         text = _ANSI_REMAINS.sub("", text)
-    if "&" in text:
-        text = _ENTITY.sub(lambda found: _ENTITIES[found[0]], text)
+    if "&" in text or "\xa0" in text:
+        text = _ENTITY.sub(lambda found: unescape(found[0]).replace("\xa0", " "), text)
     text = _CONTROL.sub("", text)
     return _PRIVATE_KEY.sub(_without_key, text) if "PRIVATE KEY" in text else text
 
