@@ -13,6 +13,7 @@ from jieda.cluster.client import Access, Cluster, Refused
 from jieda.cluster.engine import Lease, hold_lease
 from jieda.cluster.indexes import Indexes, send, write_item
 from jieda.errors import ClusterUnavailable
+from jieda.snapshot.snapshot import WantedIndex
 
 from tests.support.cluster import ActionResult, node
 
@@ -188,6 +189,27 @@ def test_a_document_that_is_refused_for_good_is_an_error() -> None:
         asked = cluster(living)
         with pytest.raises(ClusterUnavailable, match="mapper_parsing_exception"):
             send(asked, "some", [write_item("a", "{}")], lambda: None)
+        asked.close()
+
+
+def test_a_clone_whose_builder_died_is_not_taken_for_complete() -> None:
+    """It has as many documents as the index that was to come of it, and the marks of the one before."""
+    marks: dict[str, object] = {}
+
+    def answer(method: str, path: str, body: bytes, _headers: dict[str, str]) -> ActionResult:
+        index = path.split("/")[1]
+        if path.endswith("_mapping") and method == "PUT":
+            marks[index] = json.loads(body)["_meta"]
+        elif path.endswith("_mapping"):
+            return 200, {name: {"mappings": {"_meta": mark}} for name, mark in marks.items()}
+        return 200, {"timed_out": False, "responses": [WHOLE | {"hits": {"total": {"value": 0}, "hits": []}}]}
+
+    with node(answer) as living:
+        asked = cluster(living)
+        indexes = Indexes(asked, "faq", Shape(1, 0))
+        indexes.fill("faq-a", WantedIndex("", {}, (), ()), "", lambda: None)
+        marks["faq-b"] = marks["faq-a"]
+        assert [indexes.is_complete(name) for name in ("faq-a", "faq-b")] == [True, False]
         asked.close()
 
 

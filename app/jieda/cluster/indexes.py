@@ -4,7 +4,7 @@ PREFIX-DIGEST    an index, by the digest of its generation; searched under this 
 PREFIX-current   an alias of the index that was completed last
 PREFIX-control   the lease of the host that loads, with its expiry
 
-A complete index is marked in its mapping; what a dead builder left is not.
+A complete index is marked by its own name in its mapping. What a dead builder left has no mark, or that of another.
 
 Documents are sent in bulk. Items that are refused temporarily are sent again; a permanent refusal is an error.
 """
@@ -129,7 +129,7 @@ class Indexes:
     def is_complete(self, index: str) -> bool:
         """Whether an index exists and is complete, and no shard is lost. Raises ClusterUnavailable."""
         meta = self._meta(index)
-        return meta is not None and bool(meta.get("whole")) and self._count(index) == meta.get("documents")
+        return meta is not None and meta.get("whole") == index and self._count(index) == meta.get("documents")
 
     def fill(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> None:
         """Create the wanted index, replacing one of that name, check it and mark it complete. `previous`: the index
@@ -145,7 +145,7 @@ class Indexes:
             self._check(index, wanted)
             self._await_copies(index)
             self._ask("PUT", f"/{index}/_settings", {"index": {"blocks.write": True}})
-            meta = {"form": FORM, "documents": len(wanted.documents), "whole": True}
+            meta = {"form": FORM, "documents": len(wanted.documents), "whole": index}
             self._ask("PUT", f"/{index}/_mapping", {"_meta": meta})
         except BaseException:  # also if interrupted: leave nothing half built
             self._delete(index)
@@ -171,14 +171,14 @@ class Indexes:
             if index in current or not is_ours:
                 continue
             meta = content["mappings"].get("_meta", {})
-            if not meta.get("whole") or time.time() - meta.get("left", 0.0) > GRACE:
+            if meta.get("whole") != index or time.time() - meta.get("left", 0.0) > GRACE:
                 log.info("the index %s is not needed any more: it is removed", index)
                 self._delete(index)
 
     def _clone(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> bool:
         """Clone the previous index inside the cluster and send the changes; return False if that does not pay."""
         meta = self._meta(previous) if previous else None
-        if meta is None or not meta.get("whole") or meta.get("form") != FORM:
+        if meta is None or meta.get("whole") != previous or meta.get("form") != FORM:
             return False
         if len(wanted.changed) > MOST_CHANGED * len(wanted.documents):
             return False
