@@ -80,6 +80,7 @@ def test_the_answer_is_streamed_as_clients_expect(chatting: httpx.Client) -> Non
     choices = [chunk["choices"][0] for chunk in chunks]
     assert choices[0]["delta"]["role"] == "assistant"
     assert [choice["finish_reason"] for choice in choices][-1] == "stop"
+    assert said(chatting, LOG, stream=None).json()["object"] == "chat.completion"
     streamed = "".join(choice["delta"].get("content", "") for choice in choices)
     assert streamed.strip() == answer(chatting, LOG).strip()
     counted = said(chatting, LOG, stream=True, stream_options={"include_usage": True}).text

@@ -48,7 +48,7 @@ QUALITY = re.compile(r"^\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$", re.IGNORECASE)
 
 def parse_language(tag: str) -> Language | None:
     """Parse a language tag: `zh-Hans-CN` is `Language.ZH`; None for an unsupported language."""
-    return Language(tag[:2].lower()) if re.match(LANGUAGE_PATTERN, tag) else None
+    return Language(tag[:2].lower()) if re.fullmatch(LANGUAGE_PATTERN, tag) else None
 
 
 def parse_accept(header: str) -> list[tuple[str, float]]:

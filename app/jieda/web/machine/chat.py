@@ -54,14 +54,14 @@ class ChatMessage(BaseModel):
 class StreamOptions(BaseModel):
     """Options for streaming."""
 
-    include_usage: bool = False
+    include_usage: bool | None = None
 
 
 class ChatRequest(BaseModel):
     """A conversation; other fields are meant for models, and ignored."""
 
     messages: list[ChatMessage]
-    stream: bool = False
+    stream: bool | None = None
     stream_options: StreamOptions | None = None
 
     def text(self) -> str:
