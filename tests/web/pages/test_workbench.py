@@ -264,7 +264,7 @@ def test_git_takes_the_patch(bench: httpx.Client, content: Path, tmp_path: Path,
     file = sent(bench, changed, "take-en")
     assert file.text == changed["en"]
     assert 'filename="en-roll-memory.md"' in file.headers["content-disposition"]
-    assert "nothing to export" in sent(bench, memory, "take-patch").text
+    assert "nothing to write" in sent(bench, memory, "take-patch").text
     empty = sent(bench, changed | {"zh": ""}, "take-zh")
     assert empty.headers["content-type"].startswith("text/html")
     assert "nothing to show in 中文 yet" in empty.text.partition('class="note warn"')[2][:200]
@@ -297,6 +297,8 @@ def test_a_draft_is_committed_under_its_authors_name_and_served(bench: httpx.Cli
     for lang, title in (("en", "A shard is torn"), ("zh", "分片损坏")):
         assert title in bench.get(f"/{lang}/entries/roll/torn-shard").text
     assert bench.post("/api/v1/diagnose", json={"text": LOG}).json()["matches"][0]["id"] == "roll/torn-shard"
+    again = sent(bench, draft(log=LOG, keep="1", **AUTHOR), "commit").text  # the button was pressed twice
+    assert "There is nothing to write: the files already say this." in again
 
 
 def test_what_somebody_else_changed_is_not_overwritten(bench: httpx.Client, content: Path) -> None:

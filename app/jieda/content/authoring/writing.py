@@ -202,8 +202,8 @@ class Author:
 
 
 def commit(directory: Path, paths: Sequence[str], author: Author, message: str) -> str:
-    """Commit these files below a directory, but nothing else that may be staged, and return the commit's short hash.
-    Raises GitError with git's message; the files stay as they are."""
+    """Commit these files below a directory, but nothing else that may be staged, and return the commit's short hash;
+    empty if git has them already. Raises GitError with git's message; the files stay as they are."""
     environ = {f"GIT_{role}_NAME": author.name for role in ROLES}
     environ |= {f"GIT_{role}_EMAIL": author.email for role in ROLES}
 
@@ -211,6 +211,8 @@ def commit(directory: Path, paths: Sequence[str], author: Author, message: str) 
         return run(directory, *arguments, environ=environ, called=SHOWN_NAME)
 
     git("add", "--", *paths)
+    if not git("status", "--porcelain", "--", *paths):
+        return ""
     try:
         git("commit", "--quiet", "--only", "-m", message, "--", *paths)
     except GitError:

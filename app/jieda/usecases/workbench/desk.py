@@ -260,8 +260,8 @@ def error_draft(
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """The files were written, and committed unless git refused it for `reason`; `commit` is the commit's name. None
-    were written if somebody else has changed editions since they were opened: then `theirs` has these."""
+    """The files were written, and committed unless git refused it for `reason`; `commit` is the commit's name, empty if
+    git had them already. None were written if others changed editions since they were opened: `theirs` has these."""
 
     files: tuple[str, ...] = ()
     commit: str = ""
@@ -292,10 +292,12 @@ def write(
     files = {where: text.encode() for where, text in draft.files().items()}
     check_repository(directory)
     with lock_directory(directory) as place:
+        held = {lang: (where := where_of(draft.id, lang), place.read(where)) for lang in draft.texts}
         moved = [
             lang
-            for lang in draft.texts
-            if digest_of(place.read(where_of(draft.id, lang))) not in expected.get(lang, frozenset({""}))
+            for lang, (where, content) in held.items()
+            # What is there as wanted has come from a first press of the button.
+            if content != files[where] and digest_of(content) not in expected.get(lang, frozenset({""}))
         ]
         if not moved:
             place.write(files)
@@ -304,5 +306,5 @@ def write(
                 return WrittenFiles(tuple(files), commit=done)
             except GitError as error:
                 return WrittenFiles(tuple(files), reason=str(error))
-    held = desk.open(draft.id)
-    return WrittenFiles(theirs={lang: held.get(lang, OpenedEdition("", "")) for lang in moved})
+    theirs = desk.open(draft.id)
+    return WrittenFiles(theirs={lang: theirs.get(lang, OpenedEdition("", "")) for lang in moved})

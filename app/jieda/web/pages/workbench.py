@@ -229,11 +229,12 @@ async def reopen(request: Request, context: PageContext, form: Form, done: Writt
     saved = with_files(replace(form, entry=form.id, draft=form.id, keep=False, message=""), editions)
     context = context.at(context.site.service.current())
     files = context.t("list.join").join(done.files)
-    if done.commit:
-        note = context.t("bench.committed", commit=done.commit, files=files)
-        warning = context.t("bench.not_taken_up", reason=reason) if reason else ""
-    else:
+    if done.reason:
         note, warning = "", context.t("bench.uncommitted", files=files, reason=done.reason)
+    else:
+        key = "bench.committed" if done.commit else "bench.unchanged"
+        note = context.t(key, commit=done.commit, files=files)
+        warning = context.t("bench.not_taken_up", reason=reason) if reason else ""
     address = context.urls.entry(context.lang, form.id)
     served = form.id in context.library and not reason
     link = PageLink(context.t("bench.read_it"), address) if served else None
