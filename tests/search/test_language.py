@@ -201,6 +201,8 @@ def test_a_value_that_does_not_exist_is_answered_with_the_nearest(shipped: Snaps
     assert [one.text for one in answer.operators] == ["framework:roll"]
     offered = [one.query for one in answer.suggestions if one.type is SuggestionType.SPELLING]
     assert offered == ["framework:roll topic:memory disk"]
+    alone = found(shipped, "-framework:roll")  # only exclusions: text, but nothing is wrong with the value
+    assert SuggestionType.SPELLING not in {one.type for one in alone.suggestions}
 
 
 def test_a_correction_keeps_the_operators(shipped: Snapshot) -> None:

@@ -188,8 +188,10 @@ class QueryLanguage:
             match = FIELD.fullmatch(chunk.group())
             if match is None or (field := _field(match)) not in TAGS:
                 continue
-            known = self._values[field]
-            near = get_close_matches(self._analyzer.fold(match["value"]), known, NEAREST, 0.6)
+            known, typed = self._values[field], self._analyzer.fold(match["value"].strip('"“”'))
+            if typed in known:
+                continue
+            near = get_close_matches(typed, known, NEAREST, 0.6)
             for value in dict.fromkeys(known[name] for name in near):
                 start = chunk.start() + match.start("value")
                 yield f"{text[:start]}{value}{text[chunk.end() :]}"
