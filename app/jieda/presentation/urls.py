@@ -19,8 +19,8 @@ Parameter = str | int | bool | Collection[str] | None
 
 # Rendered content escapes quotes, so this matches only whole attributes that the renderer itself wrote.
 PLACEHOLDER = re.compile(r'\b(href|src)="entry(?:-image)?:([^"]*)"')
-TARGET = re.compile(r"(?<=\]\()[^\s()]+")
-"""What a link or an image in Markdown leads to."""
+TARGET = re.compile(r"(\]\(|^ {0,3}\[[^\]\n]+\]: *)(?:<([^<>\n]+)>|([^\s()<>]+))", re.MULTILINE)
+"""The beginning of a link, an image or a definition of one in Markdown, and what it leads to."""
 ISSUE_SEARCH: Mapping[str, str] = {
     "github": "{repository}/issues?q={query}",
     "gitlab": "{repository}/-/issues?search={query}&state=all",
@@ -182,13 +182,14 @@ def link_pages(markdown: str, entry_id: str, address: Callable[[str], str]) -> s
     framework = entry_id.partition("/")[0]
 
     def target(match: re.Match[str]) -> str:
+        opening, href = match[1], match[2] or match[3]
         # A link to the other language names the same entry.
-        link = read_link(match[0], Language.EN, framework, 0)
+        link = read_link(href, Language.EN, framework, 0)
         if link.kind is LinkKind.REFUSED:
-            link = read_image(match[0], framework, 0)
+            link = read_image(href, framework, 0)
         if link.kind not in {LinkKind.ENTRY, LinkKind.ANCHOR, LinkKind.IMAGE}:
             return match[0]
-        return address(link.target or entry_id) + (f"#{quote(link.anchor)}" if link.anchor else "")
+        return opening + address(link.target or entry_id) + (f"#{quote(link.anchor)}" if link.anchor else "")
 
     return TARGET.sub(target, markdown)
 

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 import httpx
 import pytest
+from jieda.presentation.urls import link_pages
 
 from tests.support.small_content import TAXONOMY, edition, write
 from tests.web.pages.test_pages import parse
@@ -146,6 +147,11 @@ def test_what_is_copied_links_to_pages_of_this_site(client: httpx.Client) -> Non
     (copied,) = re.findall(r'data-copy-text="([^"]*)"', client.post("/en/diagnose", data={"text": LOG}).text)
     assert "/en/entries/roll/rollout-batch-size-and-num-return-sequences)" in copied
     assert ".md)" not in copied
+    forms = "[a](<../slime/b.md#fix>) [c][ref] ![d](<e f.png>)\n\n[ref]: b.md 'T'\n  [out]: <https://example.com/>\n"
+    assert link_pages(forms, "roll/a", "https://faq/{}".format) == (
+        "[a](https://faq/slime/b#fix) [c][ref] ![d](https://faq/roll/e f.png)\n\n"
+        "[ref]: https://faq/roll/b 'T'\n  [out]: <https://example.com/>\n"
+    )
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
