@@ -132,6 +132,14 @@ def test_a_log_that_no_entry_explains_is_understood_all_the_same(diagnoser: Diag
     assert "/root" not in diagnosis.query
 
 
+def test_the_root_is_told_and_searched_for_however_many_failures_follow(diagnoser: Diagnoser) -> None:
+    words = [a + b for a in ("axle", "brake", "clutch", "door", "engine") for b in "fghjklmn"]
+    log = "\n".join(f"PumpError: the {word} leaks" for word in words)
+    found = diagnoser.diagnose(log, Language.EN)
+    assert (found.root and found.root.line, found.errors[-1].line, len(found.errors)) == (1, 40, 20)
+    assert found.query == "PumpError the axlef leaks PumpError the enginen leaks"
+
+
 def test_the_code_of_an_error_is_searched_for_and_an_address_is_not(diagnoser: Diagnoser) -> None:
     log = "mytool: driver failed with status 0xC0000005 at 0x7f3a2b4c5d6e + 0x57"
     asked = diagnoser.diagnose(log, Language.EN).query

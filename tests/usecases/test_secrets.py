@@ -32,6 +32,12 @@ SECRET_LINES = {
     "password": ('connect failed: {"user": "a", "db_password": "two words"}', "two words"),
     "password of somebody": ("mount -o user=a,pass=hunter2 failed", "hunter2"),
     "password called pass": ("connect: pass=hunter2 refused", "hunter2"),
+    "password in a statement": (
+        "STATEMENT:  ALTER USER app WITH ENCRYPTED PASSWORD 'hunter 2';",
+        "hunter 2",
+    ),
+    "password in XML": ("bad server: <id>a</id><password>hunter2</password>", "hunter2"),
+    "password in an address of Go": ("open app:hunter2@tcp(10.0.0.7:3306)/shop: refused", "hunter2"),
     "password of netrc": ("machine api.wandb.ai login user password hunter2", "hunter2"),
     "Chinese name of a secret": ("数据库密码=Hunter2Secret 无效", "Hunter2Secret"),
     "Chinese sentence with a secret": ("登录失败，默认密码是 letmein，请修改", "letmein"),
@@ -97,6 +103,12 @@ def test_each_kind_of_secret_is_masked_and_the_rest_of_its_line_stays(name: str)
         ("password=ab&1234 passwd=x(K&9]d{2 lr=1", "password=*** passwd=*** lr=1"),
         ("?password=ab1&user=c2 Pwd=ab1;Database=c2", "?password=***&user=c2 Pwd=***;Database=c2"),
         ("connect(password=hunter2)", "connect(password=***)"),
+        ('<add key="DbPassword" value="x y" /> 秘钥：abc', '<add key="DbPassword" value="***" /> 秘钥：***'),
+        (
+            "SECRET_KEY_BASE=ab Ocp-Apim-Subscription-Key: cd",
+            "SECRET_KEY_BASE=*** Ocp-Apim-Subscription-Key: ***",
+        ),
+        ("create user a identified by 'x'", "create user a identified by '***'"),
         ("DB_PASS=x ansible_become_pass: y", "DB_PASS=*** ansible_become_pass: ***"),
         ("X-Auth-Token: abc", "X-Auth-Token: ***"),
         ("wandb: api key " + HEX[:40], "wandb: api key ***"),
@@ -189,6 +201,7 @@ def test_secrets_are_masked_in_the_forms_that_logs_have(line: str, shown: str) -
         "--input-key messages_2_of_the_prompt --ssh-key /root/.ssh/id_ed25519 sort_key=data/train2/part.parquet",
         "  wandb_key .......... None",
         "waiting for the password ... done",
+        "mysql -u <user> -p <password> and restart; a user identified by its id",
     ],
 )
 def test_what_is_no_secret_stays(line: str) -> None:
@@ -218,6 +231,9 @@ def test_what_is_no_secret_stays(line: str) -> None:
         "gsk_",
         "密码=",
         "密码是",
+        "identified by '",
+        "<password>",
+        "a:a@",
         "pass=",
         "pass=1",
         "pass=a1",

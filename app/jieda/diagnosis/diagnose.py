@@ -22,7 +22,7 @@ from jieda.diagnosis.scoring import CONFIDENCES, MOST_WORDS, TIE, DiagnosisData,
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Entry, Language
-from jieda.log.failures import tell_of_error
+from jieda.log.failures import LoggedFailure, tell_of_error
 from jieda.log.formats import compile_formats
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.traceback import ParsedLog, find_passages, layout_of, parse
@@ -90,10 +90,7 @@ class Diagnoser:
             near=near,
             verdict=verdict,
             asks=asks,
-            errors=tuple(
-                LogError(one.type, one.message, one.line, one.times, one.wraps)
-                for one in parsed.raised[-MOST_ERRORS:]
-            ),
+            errors=_errors(parsed.raised),
             elsewhere=None if verdict is Verdict.KNOWN else elsewhere,
             framework=origin.name,
             query=shown.query,
@@ -201,6 +198,14 @@ class Diagnoser:
 
     def _shared_words(self, one: Scored) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._spelled_words(one).values()))
+
+
+def _errors(raised: Sequence[LoggedFailure]) -> tuple[LogError, ...]:
+    """Return the last ones of many failures, after the root."""
+    first = next((place for place, one in enumerate(raised) if not one.wraps), len(raised))
+    last = max(0, len(raised) - MOST_ERRORS)
+    shown = (raised[first], *raised[last + 1 :]) if first < last else raised[last:]
+    return tuple(LogError(one.type, one.message, one.line, one.times, one.wraps) for one in shown)
 
 
 def _sort_by_version(text: str, matches: Iterable[Match], packages: Packages) -> tuple[Match, ...]:

@@ -241,7 +241,7 @@ LONGEST_PASSAGE = 600
 LONGEST_QUERY = 200
 LOUDEST = 5
 MOST_FAILURES = 6
-"""Most failures that become passages, the last ones: earlier failures mostly have another cause."""
+"""Most failures that become passages: the root, and the last ones, as those between mostly have another cause."""
 
 UNREADABLE = "\ufffd"
 """Replacement for bytes that are not UTF-8."""
@@ -274,8 +274,9 @@ class LogPassages:
 
     @property
     def query(self) -> str:
-        """A search query for the log: a few words, or empty if the log is not text."""
-        text = " ".join(" ".join((passage.text, *passage.codes)) for passage in self.passages[:2])
+        """A search query for the log, the root first: a few words, or empty if the log is not text."""
+        shown = dict.fromkeys((*self.passages[-1:], *self.passages[:1]))
+        text = " ".join(" ".join((passage.text, *passage.codes)) for passage in shown)
         unread = text.count(UNREADABLE)
         if unread > MOST_UNREADABLE * len(text):
             return ""
@@ -296,7 +297,7 @@ def find_passages(parsed: ParsedLog, formats: Formats) -> LogPassages:
         causes = [one for one in parsed.raised if not one.wraps] or parsed.raised
         passages = [
             _passage(_failure_text(one, formats), _indexes(parsed, one.line), failure=True)
-            for one in causes[-MOST_FAILURES:][::-1]
+            for one in (*causes[1:][:-MOST_FAILURES:-1], causes[0])
         ]
     else:
         loud = _loudest_lines(parsed, formats)

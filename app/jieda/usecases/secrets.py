@@ -35,7 +35,7 @@ r"""The start of a word. Not `\b`, which takes a Chinese character for a part of
 `\n` or `%3D` before a word is not part of it either."""
 _COUNT = r"(?:0x[\da-f]+|\d[\d.,:/%_-]*+[a-z%]{0,9}+(?:[+-]?\d{1,3})?)(?!\w)"
 """A number, possibly with a unit."""
-_CHINESE, _ASCII = "(?:密码|口令|密钥|令牌)", r"(?a:[\w.@#$%^*+/=!?~:-])"
+_CHINESE, _ASCII = "(?:密码|口令|[密秘]钥|令牌)", r"(?a:[\w.@#$%^*+/=!?~:-])"
 _OPTION = r"(?<![a-z0-9_-])--[a-z0-9_-]*"
 """The start of an option. It is tried once per run of dashes and letters, which keeps long runs cheap."""
 _GIVEN = r"""["']?,?\s+(?!["']?-)"""
@@ -65,6 +65,16 @@ NAMED: Mapping[str, str] = {
         r"(?:(?<![a-z])(?:db|sql|root|admin|ssh|sudo|become|mail|smtp|redis|ldap|proxy)[_-]?"
         rf"|{_NO_WORD_BEFORE}user(?:name)?=[^\s,;&]{{1,80}}[,;&\s])p(?:ass|w){_IS}{_VALUE}"
     ),
+    "password in a statement": (
+        r"(?:identified\s{1,9}by|(?:with|encrypted)\s{1,9}password)\s{1,9}[\"'](?P<secret>[^\"'\n]+)"
+    ),
+    "password in XML": (
+        r"(?:<[\w.-]{0,40}(?:password|secret)>|(?:name|key)=\"[\w.-]{0,40}password\"\s{1,9}value=\")"
+        r"(?P<secret>[^<\"\n]{1,300})(?:</|\")"
+    ),
+    "password in an address of Go": (
+        rf"{_NO_WORD_BEFORE}[\w.-]{{1,80}}:(?P<secret>[^\s:/\"']{{1,200}})@(?:tcp|unix)\("
+    ),
     "password of netrc": (
         rf"{_NO_WORD_BEFORE}machine\s{{1,9}}\S{{1,200}}\s{{1,9}}login\s{{1,9}}\S{{1,80}}\s{{1,9}}password\s{{1,9}}(?P<secret>\S+)"
     ),
@@ -75,7 +85,7 @@ NAMED: Mapping[str, str] = {
         rf"{_CHINESE}(?:已?(?:设置?|改|重置))?[是为成][：:]?\s*(?!{_NO_VALUE}){_OPENED}(?P<secret>{_ASCII}++)(?!\s?[{HAN}])"
     ),
     "key": (
-        r"(?:client-key-data|(?:api|access|secret|private|account|storage|encryption|signing|ssh)[_-]?key(?:[_-]?id)?)"
+        r"(?:client-key-data|(?:api|access|secret|private|account|storage|encryption|signing|ssh|subscription)[_-]?key(?:[_-]?(?:id|base))?)"
         rf"{_IS}{_VALUE}"
     ),
     "key of any name": rf"{_NO_WORD_BEFORE}key(?:{_IS}|(?<=-key){_GIVEN}){_RUN}",
