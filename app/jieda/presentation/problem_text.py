@@ -7,6 +7,7 @@ from functools import cache
 from typing import Literal
 
 from jieda.entry import Language
+from jieda.errors import ContentError
 from jieda.locales.translations import LOCALES
 
 _HOLE = re.compile(r"%\d")
@@ -38,6 +39,13 @@ def problem_text(message: str, lang: Language, place: Place = "page") -> str:
         if match := pattern.fullmatch(message):
             return _fill_in(translation, [problem_text(part, lang, place) for part in match.groups()])
     return message
+
+
+def failure_text(error: Exception, lang: Language) -> str:
+    """Return what an exception says; that of a content file in a language."""
+    if isinstance(error, ContentError):
+        return f"{error.path}:{error.line}: {problem_text(error.message, lang)}"
+    return str(error) or type(error).__name__
 
 
 def _fill_in(text: str, parts: Sequence[str]) -> str:

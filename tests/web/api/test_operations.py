@@ -82,6 +82,8 @@ def test_a_failed_reload_keeps_serving_and_says_so(
     with serve(content, reload_token="s3cret-token") as client:
         (content / "taxonomy.yaml").write_text("frameworks: [broken\n", encoding="utf-8")
         assert "taxonomy.yaml" in assert_problem(client.post(RELOAD, headers=TOKEN), 409)["detail"]
+        chinese = assert_problem(client.post(f"{RELOAD}?lang=zh", headers=TOKEN), 409)["detail"]
+        assert "taxonomy.yaml:1: 这里缺" in chinese
         assert client.get("/api/v1/entries/roll/first").status_code == 200
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["status"]) == (200, "degraded")

@@ -24,6 +24,7 @@ from jieda.locales.translations import Translate
 from jieda.presentation import paths, schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
 from jieda.presentation.entry_text import reading_form
+from jieda.presentation.problem_text import failure_text
 from jieda.presentation.shaper import Shaper
 from jieda.snapshot.knowledge import RELOAD_FAILURES, Reloaded
 from jieda.snapshot.snapshot import Snapshot
@@ -254,7 +255,8 @@ async def reload(request: Request, _parameters: Annotated[LanguageParameters, Qu
     except RELOAD_FAILURES as error:
         site.service.metrics.reloads.labels("failed").inc()
         # The token belongs to maintainers of the content, so the reason may name files.
-        raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
+        reason = failure_text(error, api_language(request))
+        raise HttpProblem(409, "problem.reload_failed", {"reason": reason}) from error
     site.service.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
     return Response(RELOADED.dump_json(outcome), media_type=JSON, headers=UNCACHED)
 

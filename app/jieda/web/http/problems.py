@@ -12,8 +12,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from jieda.entry import Language
 from jieda.errors import ContentError, RequestError
 from jieda.presentation import paths
+from jieda.presentation.problem_text import failure_text
 from jieda.web.http.respond import (
     NO_STORE,
     api_language,
@@ -149,8 +151,14 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
             return from_http_exception(error, request)
         case ContentError():
             # Only maintainers reload content, so the reason may name files.
-            return HttpProblem(409, "problem.reload_failed", {"reason": str(error)})
+            return HttpProblem(
+                409, "problem.reload_failed", {"reason": failure_text(error, _language(request))}
+            )
     raise error
+
+
+def _language(request: Request) -> Language:
+    return api_language(request) if wants_json(request) else page_language(request)
 
 
 async def on_failure(request: Request, error: Exception) -> Response:
@@ -178,8 +186,7 @@ HANDLED: tuple[type[Exception], ...] = (RequestError, HTTPException, HttpProblem
 async def render(request: Request, problem: HttpProblem) -> Response:
     """Render `problem` as JSON for programs or as a page for browsers."""
     for_program = wants_json(request)
-    lang = api_language(request) if for_program else page_language(request)
-    site = site_of(request)
+    lang, site = _language(request), site_of(request)
     t = site.translations.translator(lang)
     if for_program:
         body, media_type, vary = problem_json(request, problem, t), MEDIA_TYPE, ("Accept-Language",)

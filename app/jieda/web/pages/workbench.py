@@ -16,6 +16,7 @@ from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
 from jieda.entry import Kind, Language
 from jieda.errors import AuthoringError, GitError, UnknownEntry
 from jieda.feedback import today
+from jieda.presentation.problem_text import failure_text
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.knowledge import RELOAD_FAILURES
 from jieda.usecases.diagnose import excerpt, turn
@@ -253,7 +254,7 @@ async def serve_written(context: PageContext) -> str:
         # Not on a pool thread: requests waiting for one build would fill the pool.
         await asyncio.wrap_future(context.site.knowledge.reload())
     except RELOAD_FAILURES as error:
-        return str(error) or type(error).__name__
+        return failure_text(error, context.lang)
     return ""
 
 
