@@ -156,6 +156,8 @@ def test_the_oldest_version_is_spoken_with_whoever_asks_for_it(agents_server: In
         assert answer["protocolVersion"] == OLDEST_SUPPORTED_VERSION
         assert answer["serverInfo"]["name"] == "jieda"
         assert "`</entry N>`" in answer["instructions"]
+        # JIEDA_GAPS keeps questions without their values, so nothing may say that they are not stored at all.
+        assert "never stores what you send as it was sent" in answer["instructions"]
         call = {
             "jsonrpc": "2.0",
             "id": 2,
