@@ -113,7 +113,7 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    made = jieda("init", "my faq", "--lang", "zh", "--field", "数据库")
+    made = jieda("init", "my faq", "--lang", "zh", "--field", " 数据库", "--name", " ")
     next_step = "next: jieda serve --reload-content --content 'my faq/content'\n"
     assert (made.returncode, made.stderr) == (0, next_step)
     assert jieda("check", "--content", "my faq/content").returncode == 0

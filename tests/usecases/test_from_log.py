@@ -7,7 +7,7 @@ from click.testing import CliRunner, Result
 from jieda.cli.main import main
 
 from bench.importing import check, unnamed_problems
-from tests.support.small_content import edition, write
+from tests.support.small_content import TAXONOMY, edition, write
 
 pytestmark = pytest.mark.slow
 
@@ -152,15 +152,17 @@ def test_an_entry_that_explains_the_log_is_named_and_nothing_is_written(desk: De
 
 
 def test_an_id_can_be_left_out(desk: Desk) -> None:
-    run = desk.new("--framework", "roll")
+    run = desk.new()
     assert run.exit_code == 0, run.output
     assert any(name.startswith("en/roll/runtime-error-shard") for name in desk.files())
+    other = TAXONOMY.replace("frameworks:\n", "frameworks:\n  other: {name: Other, description: Another.}\n")
+    write(desk.content, {"taxonomy.yaml": other})
+    assert "does not show which framework it is about" in desk.new().output
 
 
 @pytest.mark.parametrize(
     ("arguments", "log", "words"),
     [
-        ((), LOG, "does not show which framework it is about"),
         (("roll/x",), "step 1\nstep 2\n", "shows no error"),
         (("roll/x",), "", "the log is empty"),
         (("rol/x",), LOG, "framework 'rol' is not in taxonomy.yaml, which has"),

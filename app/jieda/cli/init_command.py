@@ -80,6 +80,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if directory.exists() and any(directory.iterdir()):
         raise JiedaError(f"{directory} is not empty")
     languages = [Language(lang)] if lang else list(Language)
+    name, field = (" ".join((each or "").split()) for each in (name, field))
     fields = {each: field or FIELDS[each] for each in languages}
     names = {each: name or filled(NAMES[each], {"field": fields[each]}) for each in languages}
     folder, content = _folder_name(fields[languages[0]]), directory / "content"

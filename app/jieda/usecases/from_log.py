@@ -107,7 +107,7 @@ def draft_from_log(
     log: str, diagnosis: Diagnosis, content: Loaded, wanted: str = "", framework: str = ""
 ) -> LogDraft:
     """Make a draft from a log with its diagnosis. Without an id (`wanted`), the slug is made from the error; without a
-    framework, the one that the log seems to come from is used.
+    framework, the content's only one is used, or the one that the log seems to come from.
 
     Raises AuthoringError if the log has no error, or if the framework cannot be determined.
     """
@@ -116,27 +116,29 @@ def draft_from_log(
     clues = clues_of(log, diagnosis, content, wanted)
     if not clues.line:
         raise AuthoringError("the log shows no error: `jieda new ID --kind error` writes an empty draft")
-    guessed = not (wanted or framework)
-    framework = wanted.partition("/")[0] or framework or diagnosis.framework
-    if guessed and framework not in content.corpus.taxonomy.framework:
+    known = content.corpus.taxonomy.framework
+    only = next(iter(known)) if len(known) == 1 else ""
+    guessed = not (wanted or framework or only)
+    framework = wanted.partition("/")[0] or framework or only or diagnosis.framework
+    if guessed and framework not in known:
         raise AuthoringError("the log does not show which framework it is about: name an ID, or --framework")
     taken = (each.partition("/")[2] for each in content.corpus.by_id)
     slug, named = SlugAllocator(taken).take(clues.name, "", "", "error")
     entry_id, named = (wanted, True) if wanted else (f"{framework}/{slug}", named)
     check_id(content.corpus.taxonomy, entry_id)
-    known = known_failure(clues, content)
+    failure = known_failure(clues, content)
     doubts = (
         doubt("title-from-log"),
         *(() if named else (doubt("slug", slug=slug),)),
         *((doubt("framework-from-log", framework=framework),) if guessed else ()),
         *_close(diagnosis),
-        doubt_guess("topics", known.topics),
-        doubt_guess("error-types", known.error_types),
+        doubt_guess("topics", failure.topics),
+        doubt_guess("error-types", failure.error_types),
         *_of_signatures(clues.signatures),
         doubt("sample-from-log", id=entry_id),
         doubt("source-from-log"),
     )
-    files = edition_files(content, entry_id, known, known.title, doubts)
+    files = edition_files(content, entry_id, failure, failure.title, doubts)
     return LogDraft(entry_id, files | sample_files(entry_id, (sample,)), has_secrets=sample != text)
 
 
