@@ -43,6 +43,9 @@ def test_each_step_leads_to_its_failures_and_guides(
         counts = {text: unescape(address) for address, text in LINK.findall(section)}
         listed = {text: len(re.findall('class="row"', client.get(url).text)) for text, url in counts.items()}
         assert "继续" not in client.get("/zh/").text, "a step without entries"
+        for tag in ("topics/memory", "error-types/oom"):
+            (up,) = re.findall(r'<a href="/en/#([a-z-]+)"', client.get(f"/en/{tag}").text)
+            assert f' id="{up}"' in page
     assert listed == {"2 failures": 2, "1 guide": 1}
     assert re.findall(r"<h3><a [^>]+>([^<]+)", section) == ["Begin"]
 
