@@ -148,6 +148,7 @@ def test_the_frame_of_a_table_is_named_after_its_columns() -> None:
             '<a href="https://a.example/x?y=1&amp;z=2" rel="noopener">a</a>',
         ),
         ("<https://a.example/>", '<a href="https://a.example/" rel="noopener">https://a.example/</a>'),
+        ("[a <https://b.c>](#d)", '<a href="#d">a &lt;https://b.c&gt;</a>'),
         ("[a](mailto:a@b.example)", '<a href="mailto:a@b.example" rel="noopener">a</a>'),
         ("[a](node2pg-keyerror.md#fix)", '<a href="entry:roll/node2pg-keyerror#fix">a</a>'),
         ("[a](../slime/resume-training.md)", '<a href="entry:slime/resume-training">a</a>'),

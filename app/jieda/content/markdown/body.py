@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import StateInline, autolink
 from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 
@@ -317,4 +317,6 @@ def _page_parser() -> MarkdownIt:
 def _parser() -> MarkdownIt:
     parser = _Parser("js-default", {"html": False})
     parser.inline.ruler.at("emphasis", _parse_emphasis)
+    # Links do not nest: within the text of one, an address in angle brackets is text.
+    parser.inline.ruler.at("autolink", lambda state, silent: not state.linkLevel and autolink(state, silent))
     return parser
