@@ -5,7 +5,7 @@ from jieda.content.read.yaml_reader import Items, Scalar, YamlError, read_fields
 
 
 def test_values_keep_their_text_and_their_line() -> None:
-    fields = read_fields("title: 'it''s'\n\ntopics: [on, 2024]\n", first_line=2)
+    fields = read_fields("title: 'it''s'\n# a\u2028b\ntopics: [on, 2024]\n", first_line=2)
     title, topics = fields.values["title"], fields.values["topics"]
     assert isinstance(title, Scalar)
     assert isinstance(topics, Items)

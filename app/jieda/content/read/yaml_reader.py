@@ -22,6 +22,8 @@ REMEDY = "indent with spaces, and quote values that contain `: `, quotes or brac
 NO_LIST = "must be a list, with `- ` before each item"
 CONFLICT = "a merge conflict starts here: keep one of the versions, without the marks of git"
 
+_SPACED = dict.fromkeys((0x2028, 0x2029), " ")
+"""Characters that end a line for YAML and for no editor; pasted from a web page, they would cut a value."""
 _COMMENT = re.compile(r"[ \t]+#")
 _FULL_WIDTH = re.compile(r"^[ -]*[a-z_]+(?:(：)|: *([［｛]))|(，) *[a-z_]+[:：]", re.MULTILINE)
 """A full-width character, typed with a Chinese keyboard, in the place of an ASCII one that YAML needs."""
@@ -116,7 +118,9 @@ def read_items(text: str) -> Items:
 
 def _read(text: str, first_line: int) -> Node:
     try:
-        return _document(_Reader(yaml.parse(text, Loader=yaml.CSafeLoader), first_line, text))
+        return _document(
+            _Reader(yaml.parse(text.translate(_SPACED), Loader=yaml.CSafeLoader), first_line, text)
+        )
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         # At the end of the text the parser may report the line after it.
