@@ -421,7 +421,17 @@ def test_a_phrase_that_stands_nowhere_is_searched_as_words_and_said_so(phrased: 
 
 @pytest.mark.parametrize(
     "text",
-    ['"lr decay', 'lr "decay', '{"lr": "decay"}', 'lr="decay"', 'File "lr.py", line 1\n"decay lr"', '""'],
+    [
+        *(
+            '"lr decay',
+            'lr "decay',
+            '{"lr": "decay"}',
+            'lr="decay"',
+            'File "lr.py", line 1\n"decay lr"',
+            '""',
+        ),
+        *('FATAL: "lr decay" failed', "错误: “lr decay” 失败"),
+    ],
 )
 def test_quotes_that_belong_to_the_text_ask_for_nothing(phrased: Snapshot, text: str) -> None:
     answer = ask(phrased, text)

@@ -113,8 +113,8 @@ LONGEST_CORRECTED = 20
 """A query of more words is pasted text and is not corrected."""
 
 QUOTED = re.compile(r'"([^"\n]+)"|“([^“”\n]+)”|「([^「」\n]+)」')
-QUOTES_ARE_TEXT = re.compile(r'File "|[{\[]\s*["\']|["\']\s*:|=\s*["\']')
-"""A traceback, a JSON object or an assignment, in which quotes belong to the text."""
+QUOTES_ARE_TEXT = re.compile(r'File "|[{\[]\s*["\']|["\']\s*:|=\s*["\']|^[^"“「]*\w: ')
+"""A traceback, a JSON object, an assignment or a message (`FATAL: role "app" …`), whose quotes belong to the text."""
 
 CODE_MARKS = re.compile(r"[^\w\s]|_|\w[A-Z]|\d", re.ASCII)
 """Marks of code, in text without Chinese."""
