@@ -40,7 +40,7 @@ def answer(client: httpx.Client, content: object) -> str:
 
 
 def test_a_log_a_line_and_a_question_are_answered_in_their_language(chatting: httpx.Client) -> None:
-    explained = answer(chatting, [{"type": "text", "text": LOG}])
+    explained = answer(chatting, [{"type": "text", "text": LOG}, {"type": "image_url", "text": None}])
     assert "https://faq.example.com/en/entries/chatlearn/resume-lr-error" in explained
     assert "```" in explained
     how = answer(chatting, "slime 怎么续训")

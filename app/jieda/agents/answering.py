@@ -1,6 +1,6 @@
 """Turns responses of a `Client` into tool results: what an agent needs, and how to get the rest."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from jieda.agents import answers, questions
@@ -143,7 +143,11 @@ async def list_entries(context: Context, question: questions.ListQuestion) -> Js
         "next_offset": _next(question.offset, len(found.items), found.total)
     }
     if overview:
-        tags = {facet: _count_tags(await client.tags(facet, lang)) for facet in FACETS}
+        known = {facet: await client.tags(facet, lang) for facet in FACETS}
+        tags = {
+            facet: [{"id": tag.id, "name": tag.name, "count": tag.count} for tag in facet_tags if tag.count]
+            for facet, facet_tags in known.items()
+        }
         shown |= {"items": [], "next_offset": None, "tags": tags}
     return pick(shown, answers.LISTING)
 
@@ -152,10 +156,6 @@ async def report(context: Context, question: questions.OutcomeQuestion) -> Json:
     """Report the outcome of an entry, counted for its maintainers."""
     found = await context.client.report(question.id, question.reply_lang, question.outcome, question.text)
     return pick(found.model_dump(mode="json"), answers.REPORTED)
-
-
-def _count_tags(tags: Iterable[schemas.ApiTag]) -> list[Json]:
-    return [{"id": tag.id, "name": tag.name, "count": tag.count} for tag in tags if tag.count]
 
 
 def _next(offset: int, count: int, total: int) -> int | None:

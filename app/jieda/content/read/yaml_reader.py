@@ -118,9 +118,8 @@ def read_items(text: str) -> Items:
 
 def _read(text: str, first_line: int) -> Node:
     try:
-        return _document(
-            _Reader(yaml.parse(text.translate(_SPACED), Loader=yaml.CSafeLoader), first_line, text)
-        )
+        events = yaml.parse(text.translate(_SPACED), Loader=yaml.CSafeLoader)
+        return _document(_Reader(events, first_line, text))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         # At the end of the text the parser may report the line after it.

@@ -70,7 +70,6 @@ class HttpProblem(Exception):
 
 
 KEY_BY_STATUS: Mapping[int, str] = {
-    400: "problem.bad_request",
     404: "problem.not_found",
     405: "problem.method_not_allowed",
 }

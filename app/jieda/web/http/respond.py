@@ -278,7 +278,8 @@ async def respond(  # noqa: PLR0913 - one parameter for everything in which resp
         if has_tag(request.headers.get("if-none-match", ""), sent["ETag"]):
             return Response(status_code=304, headers=sent)
     size = body.size if isinstance(body, Resource) else len(body)
-    if gzipped := is_text and size >= MIN_COMPRESSED and accepts_gzip(request):
+    accepted = dict(parse_accept(request.headers.get("accept-encoding", "")))  # without it, no gzip
+    if gzipped := is_text and size >= MIN_COMPRESSED and accepted.get("gzip", accepted.get("*", 0.0)) > 0:
         sent["Content-Encoding"] = "gzip"
     return Response(await encode_body(body, size, gzipped=gzipped), status, sent, media_type)
 
@@ -294,12 +295,6 @@ async def encode_body(body: bytes | Resource, size: int, *, gzipped: bool) -> by
     else:
         return body
     return await run_sync(work) if size >= LARGE else work()
-
-
-def accepts_gzip(request: Request) -> bool:
-    """Return whether a client accepts gzip; without an Accept-Encoding it does not."""
-    accepted = dict(parse_accept(request.headers.get("accept-encoding", "")))
-    return accepted.get("gzip", accepted.get("*", 0.0)) > 0
 
 
 def compress(content: bytes) -> bytes:

@@ -37,24 +37,11 @@ LONGEST_FIX = 4000
 USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
 
-class ChatPart(BaseModel):
-    """A part of a message; only text is read."""
-
-    type: str
-    text: str = ""
-
-
 class ChatMessage(BaseModel):
-    """A message of the conversation."""
+    """A message of the conversation, whole or in parts, of which only text is read."""
 
     role: str
-    content: str | list[ChatPart] | None = None
-
-
-class StreamOptions(BaseModel):
-    """Options for streaming."""
-
-    include_usage: bool | None = None
+    content: str | list[dict[str, Any]] | None = None
 
 
 class ChatRequest(BaseModel):
@@ -62,11 +49,13 @@ class ChatRequest(BaseModel):
 
     messages: list[ChatMessage]
     stream: bool | None = None
-    stream_options: StreamOptions | None = None
+    stream_options: dict[str, Any] | None = None
 
     def text(self) -> str:
         last = next((each.content for each in reversed(self.messages) if each.role == "user"), None)
-        return last if isinstance(last, str) else "\n".join(part.text for part in last or ())
+        return (
+            last if isinstance(last, str) else "\n".join(str(part.get("text") or "") for part in last or ())
+        )
 
 
 async def models(_request: Request) -> Response:
@@ -92,7 +81,7 @@ async def chat(request: Request) -> Response:
     chunks = [
         respond_with("chat.completion.chunk", {"delta": delta}, reason) for delta, reason in deltas(answer)
     ]
-    if conversation.stream_options and conversation.stream_options.include_usage:
+    if (conversation.stream_options or {}).get("include_usage"):
         chunks.append(chunks[-1] | {"choices": [], "usage": USAGE})
     events = "".join(f"data: {line}\n\n" for line in [*map(json.dumps, chunks), "[DONE]"])
     return Response(events, media_type="text/event-stream", headers=UNCACHED)
