@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 
 import pytest
 from jieda.log import traceback
@@ -132,6 +133,50 @@ def test_ranks_that_write_in_turns_keep_their_own_tracebacks() -> None:
         ("KeyError", ["left"]),
         ("ValueError", ["right"]),
     ]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        lambda _: "shop  | ",
+        lambda _: "shop-7d9f-x2 main ",
+        lambda number: f"2026-06-12 10:00:{number:02} shop > ",
+        lambda number: f"{number + 9}: ",
+        lambda number: f"{number + 9:4}\t",
+        lambda number: f"{number + 9} | ",
+    ],
+    ids=["container", "stern", "behind a time", "grep -n", "cat -n", "numbered"],
+)
+def test_what_a_log_has_before_the_lines_of_a_traceback_is_taken_off_all_lines(
+    before: Callable[[int], str],
+) -> None:
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "a.py", line 1, in f',
+        "    g()",
+        "m.Gone: no",
+        "ok",
+    ]
+    log = "\n".join(f"{before(number)}{line}" for number, line in enumerate(lines))
+    parsed = parse(log)
+    assert [(each.type, each.line, len(each.frames)) for each in parsed.raised] == [("m.Gone", 4, 1)]
+    assert parsed.texts[-1] == "ok"
+
+
+def test_ranks_are_no_line_numbers() -> None:
+    tracebacks = [
+        [
+            "Traceback (most recent call last):",
+            f'  File "{name}.py", line 1, in f',
+            "    g()",
+            f"m.Gone: {name}",
+        ]
+        for name in "abc"
+    ]
+    log = "\n".join(
+        f"{rank}: {line}" for row in zip(*tracebacks, strict=True) for rank, line in enumerate(row)
+    )
+    assert [(each.message, len(each.frames)) for each in parse(log).raised] == [("a", 1), ("b", 1), ("c", 1)]
 
 
 def test_what_html_makes_of_a_log_is_undone() -> None:

@@ -293,7 +293,7 @@ _FRAMES = (
     re.compile(r"\s{0,8}(\S{1,600}\.py),() in ([\w.<>]{1,200})"),
     re.compile(r"\s{0,8}frame #\d{1,4}: ()()(.{1,400}?) \+ 0x"),
 )
-_HEADER = "Traceback (most recent call last)"
+HEADER = "Traceback (most recent call last)"
 _CHAINS = ("During handling of the above exception", "was the direct cause of the following")
 
 
@@ -327,7 +327,7 @@ def lines_with(words: str, folded: str, starts: Sequence[int]) -> Iterator[int]:
 
 def _classify(line: str, folded: str, formats: Formats, families: Sequence[FamilyLine]) -> LineRead:
     """Classify `line`; `folded` is the line case-folded, `families` are those that occur in the log."""
-    if _HEADER in line:
+    if HEADER in line:
         return _HEADER_READ
     if ("File " in line or ".py" in line or "frame #" in line) and (frame := _read_frame(line)):
         return frame

@@ -7,11 +7,11 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from typing import Any
 
-from jieda.log.formats import Formats
+from jieda.log.formats import HEADER, Formats
 from jieda.signature import LONGEST_SURE
 
 PIECE = 2000
@@ -47,6 +47,9 @@ _TAKEN_APART = re.compile(r"\r|\\n|%\|")
 
 _PROCESS = re.compile(r"(?<!\w)[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80}+(?!/))")
 _MOST_PREFIXES = 8
+_NUMBERED = re.compile(r"\s{0,9}(\d{1,9})(?=[\s:|.])")
+TRIED = 20
+"""Lines below the header of a traceback that may have its first frame, and most prefixes that are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,8 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     """Read a paste: each distinct line once, and the process that printed each row."""
     text = strip_codes(text)
     physical = physical_lines(text)
+    if formats.prefix and HEADER in text:
+        formats = _learn_prefixes(physical, formats, formats.prefix)
     decorated = _find_decorated(dict.fromkeys(physical), text, formats)
     index: dict[str, int] = {}
     rows: list[int] = []
@@ -130,6 +135,34 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     first = dict(zip(reversed(rows), reversed(places), strict=True))
     numbers = [first[row] for row in range(len(index))]
     return FoldedLog(tuple(index), numbers, rows, places, printed, processes, margins)
+
+
+def _learn_prefixes(lines: Sequence[str], formats: Formats, known: re.Pattern[str]) -> Formats:
+    """Return the formats with what this log has before the lines of tracebacks: names of containers, or line numbers.
+    A number alone may be a known prefix, of a rank, but ranks do not count up from the header to the source."""
+    names, numbers, tried = list[str](), list[str](), set[str]()
+    for place in (place for place, line in enumerate(lines) if HEADER in line[:PIECE]):
+        counted = [found for each in lines[place : place + 3] if (found := _NUMBERED.match(each))]
+        steps = [int(found[1]) - int(counted[0][1]) for found in counted]
+        framed = ['File "' in each for each in lines[place + 1 : place + 3]]
+        numbered = steps == [0, 1, 2] and framed == [True, False]
+        start = counted[0].end() if numbered else _find_prefix(lines[place], known)[1]
+        head = lines[place][start:].partition(HEADER)[0].removesuffix(" ")
+        shape = re.sub(r"\d{1,9}", r"\\d{1,9}", re.escape(head))
+        if len(tried) == TRIED or shape in tried or not (numbered or head.strip()):
+            continue
+        tried.add(shape)
+        if numbered:
+            numbers.append(rf"\s{{0,9}}\d{{1,9}}{shape}")
+        elif any(
+            re.compile(rf'{shape}\s{{0,6}}File "').match(each, _find_prefix(each, known)[1])
+            for each in lines[place + 1 : place + TRIED]
+        ):
+            names.append(shape)
+    if not (names or numbers):
+        return formats
+    learned = "|".join((*numbers, f"(?P<source>{'|'.join((*names, ''))}"))
+    return replace(formats, prefix=re.compile(known.pattern.replace("(?P<source>", learned, 1)))
 
 
 def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset[str]:
@@ -176,7 +209,7 @@ def _unwrap(line: str, formats: Formats) -> list[str]:
     head, start = "", _find_prefix(line, formats.prefix)[1]
     if text := _text_of_record(line[start:], formats):
         head, line = line[:start], strip_codes(text)
-    if "\\n" in line and "Traceback (most recent call last)" in line:
+    if "\\n" in line and HEADER in line:
         line = line.replace("\\\\n", "\n").replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
     return [head + part for part in re.split(r"[\r\n]+", line) if part]
 
