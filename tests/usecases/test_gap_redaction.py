@@ -175,6 +175,7 @@ def test_judged_queries_keep_what_they_are_about(redactor: Redactor) -> None:
         ("欧阳的训练慢", "{word} 训练慢"),
         ("刘德华的训练慢", "{word} 训练慢"),
         ("margaret's loss is nan, says smith", "{word} loss is nan says {word}"),
+        ("maria's laptop hangs, tom's too", "{word} laptop hangs {word} too"),
         ("住北京市海淀区中关村大街 27 号 3 号楼 201 室，显存不足", "{addr} 显存不足"),
         ("oom at 42 baker street", "oom at {addr}"),
         ("链路 2 号断了", "链路 {num} {word}"),

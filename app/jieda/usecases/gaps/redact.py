@@ -200,7 +200,7 @@ class Redactor:
             return False
         if is_function_word(word) or word in self._said or self._searcher.has_word(word):
             return True
-        is_common = written.islower() and word not in _PEOPLE
+        is_common = written.islower() and word.removesuffix("'s") not in _PEOPLE
         return dictionary and is_common and self._analyzer.is_word(word)
 
     def _is_public(self, name: str) -> bool:
