@@ -181,7 +181,8 @@ def test_a_browser_gets_a_page_and_a_program_json(client: httpx.Client) -> None:
     assert 'lang="zh-CN"' in page.text
     assert_secure(page)
     assert_problem(client.get("/zh/nope", headers={"Accept": "application/json"}), 404)
-    assert_problem(client.get("/api/v1/nope", headers=browser), 404)
+    told = assert_problem(client.get("/api/v1/nope", headers=browser), 404)["detail"]
+    assert told.endswith("/docs lists its addresses.")
 
 
 def test_a_language_typed_without_its_slash_leads_to_its_start_page(client: httpx.Client) -> None:

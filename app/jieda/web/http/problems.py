@@ -128,7 +128,10 @@ def from_http_exception(error: HTTPException, request: Request) -> HttpProblem:
     if error.status_code == 405:
         headers["Allow"] = ", ".join(sorted(methods_of(request)))
     key = KEY_BY_STATUS.get(error.status_code, "problem.bad_request")
-    return HttpProblem(error.status_code, key, headers=headers)
+    if error.status_code == 404 and own_path(request.scope).startswith(paths.API_FAMILY):
+        key = "problem.unknown_address"
+    arguments = {"docs": site_of(request).urls.external.docs()}
+    return HttpProblem(error.status_code, key, arguments, headers=headers)
 
 
 def methods_of(request: Request) -> set[str]:
