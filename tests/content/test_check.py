@@ -127,6 +127,10 @@ BROKEN = {
         {A_EN: error(FIX + "\nSo it is.[^1]\n\n[^1]: By habit, `[^x]`.\n")},
         "en/roll/a.md:15: markdown: `[^1]` is shown as it is",
     ),
+    "space in a file name": (
+        {A_EN: error(FIX + "\n![x](<a b.png>) `![x](a b.png)` and ![two words](my shot.png) f[i](a b).\n")},
+        "markdown: `![two words](my shot.png)` is shown as it is: write `![two words](<my shot.png>)`",
+    ),
     "bare address": (
         {A_EN: error(FIX + "\n<http://a.b/c> [http://a.b](http://a.b) `http://a.b` (http://e.f/g).\n")},
         "en/roll/a.md:15: markdown: `http://e.f/g` is shown without a link: write `<http://e.f/g>`",

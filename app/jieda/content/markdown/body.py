@@ -26,6 +26,7 @@ from jieda.content.markdown.html_writer import (
     write_html,
 )
 from jieda.content.markdown.links import (
+    IMAGE_TYPES,
     PAGE_IDS,
     SECTIONS,
     Anchors,
@@ -189,6 +190,8 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\]")
+_UNREAD_LINK = re.compile(r"(!?\[[^\[\]]*\])\(([^()<>]+)\)")
+"""A link or an image in a text: one that was read is none."""
 BARE_ADDRESS = re.compile(r"(?a:https?://[\w.:/?#&=%~+@-]*[\w/])")
 """An address in a text. It is not a link unless it is in angle brackets."""
 
@@ -213,6 +216,9 @@ def _find_unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple
                 )
             if note := _FOOTNOTE.search(text):
                 yield line, f"`{note[0]}` is shown as it is: write the footnote into the text"
+            for link in _UNREAD_LINK.finditer(text):
+                if " " in link[2] and link[2].partition("#")[0].lower().endswith((".md", *IMAGE_TYPES)):
+                    yield line, f"`{link[0]}` is shown as it is: write `{link[1]}(<{link[2]}>)`"
             if not link_depth and (bare := BARE_ADDRESS.search(text)):
                 yield line, f"`{bare[0]}` is shown without a link: write `<{bare[0]}>`"
 
