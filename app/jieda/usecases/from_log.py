@@ -26,7 +26,6 @@ from jieda.feedback import today
 from jieda.log.formats import compile_formats
 from jieda.log.traceback import parse
 from jieda.signature import compile_signature_line, literal_text
-from jieda.taxonomy import Taxonomy
 from jieda.usecases.secrets import masked
 
 VALUES = re.compile(r"\S*[\d/\\]\S*")
@@ -58,11 +57,13 @@ def clues_of(
         error = ""
     line = " ".join(masked(f"{error}: {message}" if error and message else error or message).split())
     short = error.rpartition(".")[2]
+    types, words = content.corpus.taxonomy.error_type, frozenset(words_of(short))
     others = [*strangers, *(sample for sample in content.samples if sample.entry_id != entry_id)]
     return Clues(
         line=line,
         name=VALUES.sub(" ", f"{short} {masked(message)}"),
-        error_types=_error_types(content.corpus.taxonomy, short),
+        # Those whose words all occur in the name of the exception.
+        error_types=tuple(each for each in types if words.issuperset(words_of(each))),
         signatures=_signature_of(line, masked(log), others) if diagnosis.root or not failure else (),
     )
 
@@ -81,12 +82,6 @@ def _loudest(log: str, content: Loaded) -> str:
     formats = compile_formats(content.vocabulary.logs.failures)
     lines = map(str.strip, parse(log, formats).texts)
     return next(filter(formats.tells_of_trouble, lines), "")
-
-
-def _error_types(taxonomy: Taxonomy, name: str) -> tuple[str, ...]:
-    """Return the error types of the taxonomy whose words all occur in the name of an exception."""
-    said = frozenset(words_of(name))
-    return tuple(each for each in taxonomy.error_type if said.issuperset(words_of(each)))
 
 
 SAMPLES = ("first.log", "second.log", "third.log")
@@ -127,11 +122,12 @@ def draft_from_log(
     entry_id, named = (wanted, True) if wanted else (f"{framework}/{slug}", named)
     check_id(content.corpus.taxonomy, entry_id)
     failure = known_failure(clues, content)
+    close = [each.entry.id for each in diagnosis.matches][:MOST_NAMED]
     doubts = (
         doubt("title-from-log"),
         *(() if named else (doubt("slug", slug=slug),)),
         *((doubt("framework-from-log", framework=framework),) if guessed else ()),
-        *_close(diagnosis),
+        *((doubt("duplicate-from-log", ids=", ".join(close)),) if close else ()),
         doubt_guess("topics", failure.topics),
         doubt_guess("error-types", failure.error_types),
         *_of_signatures(clues.signatures),
@@ -154,11 +150,6 @@ def known_failure(clues: Clues, content: Loaded) -> FrontMatter:
         signatures=tuple(Signature((line,)) for line in clues.signatures),
         updated=today(),
     )
-
-
-def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
-    ids = [each.entry.id for each in diagnosis.matches][:MOST_NAMED]
-    return (doubt("duplicate-from-log", ids=", ".join(ids)),) if ids else ()
 
 
 def _of_signatures(signatures: Sequence[str]) -> Iterable[Doubt]:
