@@ -170,7 +170,7 @@ def test_an_entry_shows_the_fix_early_and_where_it_comes_from(client: httpx.Clie
 def test_nothing_of_an_entry_is_left_out_and_its_contents_are_in_order(
     tmp_path: Path, serve: Callable[..., httpx.Client]
 ) -> None:
-    body = "## Cause\n\nb\n\n## Fix\n\n> ## Quoted\n\n### Detail\n\na\n\n## Symptom\n\nc\n"
+    body = "## Cause\n\nb\n\n###\n\n## Fix\n\n> ## Quoted\n\n### Detail\n\na\n\n## Symptom\n\nc\n"
     files = {
         "en/roll/a.md": edition("A", f"First of all.\n\n{body}"),
         "en/roll/b.md": edition("B", "That is all."),

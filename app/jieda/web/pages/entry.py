@@ -118,7 +118,7 @@ def _toc(edition: Edition) -> tuple[Heading, ...]:
     placed, key = [], ""
     for heading in edition.headings:
         key = heading.anchor if heading.anchor in places else key
-        if heading.level <= 3:
+        if heading.level <= 3 and heading.text:
             placed.append((places.get(key, -1), heading))
     items = tuple(heading for _, heading in sorted(placed, key=itemgetter(0)))
     return items if len(items) >= LONG else ()
