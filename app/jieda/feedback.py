@@ -62,7 +62,6 @@ PRAGMAS: Mapping[str, tuple[str, ...]] = {
         "wal_autocheckpoint = 64",
         "journal_size_limit = 262144",
     ),
-    VOTES: (),
 }
 ADD_ASKED = """
 INSERT INTO asked (source, kind, text, outcome, lang, day, count) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -324,7 +323,7 @@ class FeedbackStore:
         make_private(path)
         try:
             with closing(sqlite3.connect(path, timeout=SECONDS_TO_WAIT)) as connection:
-                for pragma in ("trusted_schema = OFF", *PRAGMAS[name]):
+                for pragma in ("trusted_schema = OFF", *PRAGMAS.get(name, ())):
                     connection.execute(f"PRAGMA {pragma}")
                 connection.executescript(TABLES[name])
                 yield connection

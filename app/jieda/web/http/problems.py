@@ -69,10 +69,7 @@ class HttpProblem(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-KEY_BY_STATUS: Mapping[int, str] = {
-    404: "problem.not_found",
-    405: "problem.method_not_allowed",
-}
+KEY_BY_STATUS = {404: "problem.not_found", 405: "problem.method_not_allowed"}
 """Message keys of errors that the framework raises."""
 
 FIELD_MESSAGES: Mapping[str, str] = {
