@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
+from jieda.han import has_han
 
 from tests.support.server import ROOT
 from tests.support.shipped import ENTRIES
@@ -239,5 +240,7 @@ def test_what_is_wrong_with_drafts_is_for_those_who_work_on_them(
             assert str(tmp_path) not in answer
         assert [(each["path"], each["rule"]) for each in told["items"]] == [("en/roll/twin.md", "link")]
         assert client.get("/readyz").json()["problems"] == told["total"] == 1
+        (chinese,) = client.get("/api/v1/problems?lang=zh").json()["items"]
+        assert has_han(chinese["message"])
     whole = load_checked(content).problems
     assert {problem.path for problem in whole if problem.draft} >= set(files) - {"en/roll/claims.md"}

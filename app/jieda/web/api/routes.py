@@ -19,12 +19,12 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
-from jieda.entry import Language
+from jieda.entry import Language, Problem
 from jieda.locales.translations import Translate
 from jieda.presentation import paths, schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
 from jieda.presentation.entry_text import reading_form
-from jieda.presentation.problem_text import failure_text
+from jieda.presentation.problem_text import failure_text, problem_text
 from jieda.presentation.shaper import Shaper
 from jieda.snapshot.knowledge import RELOAD_FAILURES, Reloaded
 from jieda.snapshot.snapshot import Snapshot
@@ -226,8 +226,12 @@ def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:
 async def list_problems(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List problems in the content files, as `jieda check` reports them, except those of drafts."""
     snapshot, lang = site_of(request).service.current(), api_language(request)
+
+    def shape(each: Problem) -> dict[str, object]:
+        return asdict(each) | {"message": problem_text(each.message, lang, "terminal")}
+
     model, found = schemas.ContentProblemList, snapshot.library.open_problems
-    page = shaper(request, snapshot, lang).page(model, parameters.window(), found, asdict)
+    page = shaper(request, snapshot, lang).page(model, parameters.window(), found, shape)
     return await json_answer(request, page, lang)
 
 
