@@ -340,6 +340,8 @@ def test_a_line_that_is_not_found_everywhere_is_told_to_its_author(tmp_path: Pat
     assert found[400] == []
     assert [line.partition(": ")[2].partition(":")[0] for line in found[405]] == ["signature"]
     assert "405 characters" in found[405][0]
+    in_chinese = problem_text(found[405][0].split(": ", 2)[2], Language.ZH, "terminal")
+    assert "控制在 400 个以内，现在写的是 '" in in_chinese
 
 
 # ---- sync

@@ -136,4 +136,4 @@ def long_signatures(holders: SignatureHolders) -> Iterator[RuleFinding]:
             if len(line) > LONGEST_SURE:
                 message = f"a line of {len(line)} characters may be missed in a long line of a log: keep {LONGEST_SURE}"
                 for file in files:
-                    yield file.where, file.line("signatures"), f"{message}; it is '{line[:40]}…'"
+                    yield file.where, file.line("signatures"), f"{message} or fewer; it is '{line[:40]}…'"
