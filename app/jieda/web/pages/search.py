@@ -1,7 +1,7 @@
 """The search page: results with reasons, filters, and alternatives if little was found."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from html import unescape
@@ -158,26 +158,19 @@ def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> C
 def _reasons(context: PageContext, answer: SearchAnswer, hit: Hit) -> dict[tuple[ReasonType, str], str]:
     """Return the reasons of `hit` that its title and snippet do not show, in order, grouped by type. Besides other
     reasons, a glossary sense without the word that has it says nothing."""
-    query, reasons = answer.query, _unseen_reasons(hit)
+    query, marked = answer.query, [hit.snippet.text[start:end] for start, end in hit.snippet.marks]
+    seen = "\n".join([*map(unescape, MARKED.findall(hit.title)), *marked]).casefold()
+    reasons = [each for each in hit.reasons if each.via or not each.text or each.text.casefold() not in seen]
     spans = {reason: span for reason in reasons if (span := _find_span(query, reason.text))}
     groups: dict[tuple[ReasonType, str], list[Reason]] = {}
     for reason in reasons:
         if reason.type is not ReasonType.GLOSSARY or reason.via or len(reasons) == 1:
-            groups.setdefault((reason.type, _label(reason, hit.elsewhere)), []).append(reason)
+            is_other = reason.type is ReasonType.TITLE and reason.text in hit.elsewhere
+            label = "other_title" if is_other else reason.type.value
+            groups.setdefault((reason.type, f"reason.{label}"), []).append(reason)
     return {
         key: context.t("list.join").join(_texts(query, members, spans)) for key, members in groups.items()
     }
-
-
-def _unseen_reasons(hit: Hit) -> list[Reason]:
-    marked = [hit.snippet.text[start:end] for start, end in hit.snippet.marks]
-    seen = "\n".join([*map(unescape, MARKED.findall(hit.title)), *marked]).casefold()
-    return [each for each in hit.reasons if each.via or not each.text or each.text.casefold() not in seen]
-
-
-def _label(reason: Reason, elsewhere: Collection[str]) -> str:
-    is_other = reason.type is ReasonType.TITLE and reason.text in elsewhere
-    return "reason.other_title" if is_other else f"reason.{reason.type.value}"
 
 
 def _find_span(query: str, text: str) -> Span | None:
