@@ -304,6 +304,7 @@ def test_a_draft_is_committed_under_its_authors_name_and_served(bench: httpx.Cli
 def test_what_somebody_else_changed_is_not_overwritten(bench: httpx.Client, content: Path) -> None:
     fields = opened(bench, "roll/memory") | AUTHOR
     file = content / "en/roll/memory.md"
+    assert "the text in English is empty" in sent(bench, fields | {"en": " "}, "commit").text
     file.write_text(file.read_text(encoding="utf-8").replace("Yes.", "Theirs."), encoding="utf-8")
     mine = fields | {"en": fields["en"].replace("Yes.", "Mine.")}
     page = sent(bench, mine, "commit")

@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Query
 from fastapi.routing import APIRoute
@@ -60,7 +60,6 @@ RELOADED = TypeAdapter(Reloaded)
 JSON, MARKDOWN, TEXT = "application/json", "text/markdown", "text/plain"
 MOST_OUTCOME = 4096
 """Bytes of a reported outcome."""
-T = TypeVar("T")
 ApiHandler = Callable[..., Awaitable[Response]]
 
 

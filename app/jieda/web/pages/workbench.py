@@ -208,6 +208,9 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
         return await warn(request, context, form, context.t("bench.no_author"))
     if found is None or found.checked.unserved or found.read is None:
         return await warn(request, context, form, context.t("bench.not_written"))
+    for lang in Language:
+        if form.opened.get(lang) and not form.texts.get(lang):
+            return await warn(request, context, form, context.t("bench.emptied", name=lang.own_name))
     expected = {
         lang: frozenset({form.opened.get(lang, ""), form.seen.get(lang, form.opened.get(lang, ""))})
         for lang in Language
