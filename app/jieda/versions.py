@@ -24,19 +24,19 @@ Packages = Mapping[str, str]
 
 def fault_of_range(text: str) -> str:
     """Return the error in a range such as `>=0.2,<0.3`; empty if it is valid."""
-    return _fault(text, SpecifierSet, "a range such as '>=0.2,<0.3'")
+    return _fault(text, SpecifierSet, "must be a range such as '>=0.2,<0.3'")
 
 
 def fault_of_version(text: str) -> str:
     """Return the error in a version such as `0.3.0`; empty if it is valid."""
-    return _fault(text, Version, "a version such as '0.3.0'")
+    return _fault(text, Version, "must be a version such as '0.3.0'")
 
 
-def _fault(text: str, parse: Callable[[str], object], what: str) -> str:
+def _fault(text: str, parse: Callable[[str], object], rule: str) -> str:
     with suppress(ValueError):
         if 0 < len(text) <= MAX_CHARS and parse(text):
             return ""
-    return f"must be {what}; it is {text[:MAX_CHARS]!r}"
+    return f"{rule}; it is {text[:MAX_CHARS]!r}"
 
 
 def program_of(name: str, packages: Packages) -> str:
