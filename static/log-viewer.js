@@ -14,7 +14,8 @@ const MOST_LISTED = 60;
 
 const CODES = /\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\\-_])/g;
 const REMAINS = /(?:␛|\^\[|\\x1b|\\u001b|\\033)?\[\d{1,3}(?:;\d{1,3}){0,4}m/g;
-const ENTITIES = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&" };
+const ENTITY = /&(?:[lg]t|quot|amp|apos|nbsp|#(?:3[2489]|47|6[02]|96|160)|#x(?:2[\dF]|3[CE]|60|A0));|\xa0/gi;
+const NAMED = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&", "&apos;": "'", "&nbsp;": " ", "&#160;": " ", "&#xa0;": " ", "\xa0": " " };
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff]/g;
 const TIME = /\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,3})?/;
 const STAMP = /(?:\d{2,4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}-\d{1,2})?[T ]?\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2})?/;
@@ -23,7 +24,7 @@ const WIDE = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f
 function readLines(text) {
   let clean = text.replace(CODES, "");
   if (clean.includes("[0m")) clean = clean.replace(REMAINS, "");
-  if (clean.includes("&")) clean = clean.replace(/&(?:lt|gt|quot|#39|amp);/g, (found) => ENTITIES[found]);
+  clean = clean.replace(ENTITY, (found) => NAMED[found.toLowerCase()] ?? String.fromCharCode(found.slice(2, -1).replace(/^x/i, "0x")));
   const lines = clean.replace(CONTROL, "").split("\n");
   while (lines.length > 1 && !lines[lines.length - 1].trim()) lines.pop();
   return lines;
