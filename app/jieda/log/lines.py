@@ -141,7 +141,8 @@ def _learn_prefixes(lines: Sequence[str], formats: Formats, known: re.Pattern[st
     """Return the formats with what this log has before the lines of tracebacks: names of containers, or line numbers.
     A number alone may be a known prefix, of a rank, but ranks do not count up from the header to the source."""
     names, numbers, tried = list[str](), list[str](), set[str]()
-    for place in (place for place, line in enumerate(lines) if HEADER in line[:PIECE]):
+    headers = {lines[at]: at for at in reversed(range(len(lines))) if HEADER in lines[at][:PIECE]}
+    for place in sorted(headers.values()):  # each distinct one where it comes first
         counted = [found for each in lines[place : place + 3] if (found := _NUMBERED.match(each))]
         steps = [int(found[1]) - int(counted[0][1]) for found in counted]
         framed = ['File "' in each for each in lines[place + 1 : place + 3]]
