@@ -701,8 +701,8 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
         "  </TabItem>\n  <TabItem value=\"mac\" label='macOS' default>\n\n```sh\n  open x\n```\n\n"
         "  </TabItem>\n</Tabs>\n\n"
         '    indented code\n\n## Is it free?\n\n{{% tab name="Docker" %}}\nYes.\n{{% /tab %}}\n\n'
-        '{% tab title="Podman" %}\nNo.\n{% endtab %}\n\n```{note}\nAsk *us*.\n```\n\n:::{tip} Look\n'
-        "<b>Here</b>: 2<sup>53</sup>.\n:::\n"
+        '{% tab title="Podman" %}\nNo.\n{% endtab %}\n\n```{note}\n:class: x\n\nAsk *us*.\n```\n\n:::{tip} Look\n'
+        "<b>Here</b>: 2<sup>53</sup>.\n:::\n\n:::{code} sh\n:name: y\nrun\n"
     )
     assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
     safe, fast, free = (draft(tmp_path, name).partition("---\n\n")[2] for name in ("safe", "fast", "free"))
@@ -710,7 +710,9 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
     assert "**Linux:**\n\n```sh\napt install x\n```\n\n**macOS:**\n\nUse brew.\n\nDone.\n" in safe
     assert "\n**Windows:**\n\nSet `x`.\n\n**macOS:**\n\n```sh\n  open x\n```\n\n    indented code\n" in fast
     assert "**Docker:**\n\nYes.\n\n**Podman:**\n\nNo.\n" in free
-    assert free.endswith("> **Note**\n>\n> Ask *us*.\n\n> **Look**\n>\n> **Here**: 2^53.\n")
+    assert (
+        "> **Note**\n>\n> Ask *us*.\n\n> **Look**\n>\n> **Here**: 2^53.\n\n:::{code} sh\n:name: y\n" in free
+    )
 
 
 def test_the_text_of_a_box_is_the_answer(imported: Callable[..., Result], tmp_path: Path) -> None:
@@ -779,7 +781,8 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
 </code></pre>
 <table><tr><td>Side by side</td><td>for looks</td></tr></table>
 <section><ol start="x"><li>Mind:</ol>
-<aside>Never wrap it in a &lt;div&gt;, 2<sup>3</sup> &lt; 3, <code><a href="x">&lt;!-- a`b</a></code></aside></section>
+<aside>Never wrap it in a &lt;div&gt;, 2<sup>3</sup> &lt; 3, <code><a href="x">&lt;!--<br>a`b</a></code></aside>
+</section>
 <h2>Is it safe?</h2>Yes."""
     assert "Questions: 2," in imported(["faq.html"], faq_DOT_html=page).output
     assert draft(tmp_path, "plug-fits").endswith("""

@@ -34,7 +34,8 @@ _INDENTED = re.compile(
 _ASKING = frozenset({"question", "faq", "help"})
 """Kinds of boxes whose title is a question."""
 _FENCED = re.compile(
-    r"^(?P<fence>:{3,}|`{3,}(?=\{(?:admonition|attention|caution|danger|error|hint|important|note|seealso|tip|warning)\}))"
+    r"^(?P<fence>:{3,}(?!\s*\{)|[:`]{3,}"
+    r"(?=\s*\{(?:admonition|attention|caution|danger|error|hint|important|note|seealso|tip|warning)\}))"
     r"\s*\{?(?P<kind>\w[\w-]*)\}?\s*(?P<title>.*)$"
 )
 """Opening line of a notice with a closing line: Docusaurus, VitePress, MyST."""
@@ -42,7 +43,12 @@ _ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\]\s*$")
 """First line of a quotation that is a notice: GitHub."""
 _MARK = re.compile(r"^\s*(?:</?[A-Z]\w*>|\{[{%].*[%}]\}|:{3,})\s*$")
 """A line with only a tag of MDX, a shortcode or the end of a notice."""
-_OPTION = re.compile(r"^ {4}[a-z][\w-]*: ")
+_OPTIONS = {
+    "/": re.compile(r" {4}[a-z][\w-]*: "),
+    r"\s*[:`]{3,}\s*\{": re.compile(r"\s*(?::[a-z][\w-]*:(?:\s|$)|$)"),
+    "": re.compile(r"(?!)"),
+}
+"""Options below the opening line of a box: PyMdown, MyST, none of the others."""
 _TERM = re.compile(r"^\S.*[?？]\s*$")
 _DEFINED = re.compile(r"^:[ \t]+(?=\S)")
 _HEADING = re.compile(
@@ -163,10 +169,14 @@ def _convert_closed(lines: list[str], at: int) -> Converted | None:
     )
     end = next(ends, len(lines))
     title = next(filter(None, match.group("fenced", "directive", "shortcode", "double", "single")))
-    options = (number for number in below if not _OPTION.match(lines[number]))
-    first = next(options, end) if lines[at][0] == "/" else at + 1
     after = end + (end < len(lines) and not _closing_mark(lines[end]))
-    return _details(title, _convert_content(lines, first, end), at, end), after
+    return _details(title, _convert_content(lines, _after_options(lines, at, end), end), at, end), after
+
+
+def _after_options(lines: list[str], at: int, end: int) -> int:
+    """Return the number of the first line of a box that is no option of it."""
+    option = next(option for opening, option in _OPTIONS.items() if re.match(opening, lines[at]))
+    return next((number for number in range(at + 1, end) if not option.match(lines[number])), end)
 
 
 def _convert_indented(lines: list[str], at: int) -> Converted | None:
@@ -194,7 +204,7 @@ def _convert_fenced(lines: list[str], at: int) -> Converted | None:
     end = next((number for number in below if lines[number].strip() == match["fence"]), None)
     if end is None:
         return _spaced(f"**{title}**", at), at + 1
-    return _quotation(title, _convert_content(lines, at + 1, end), at, end), end + 1
+    return _quotation(title, _convert_content(lines, _after_options(lines, at, end), end), at, end), end + 1
 
 
 def _convert_term(lines: list[str], at: int) -> Converted | None:

@@ -88,7 +88,7 @@ def _inline_text(element: Element) -> str:
     """Write an element as inline Markdown; blocks in it become plain text."""
     name, attributes = element.name, element.attributes
     if (mark := INLINE.get(name, "`" if name == "pre" else "")) == "`":
-        code = " ".join("".join(each.text for each in element.walk()).split())
+        code = " ".join("".join(" " if each.name == "br" else each.text for each in element.walk()).split())
         return " " if not code else f"`` {code} ``" if "`" in code else f"`{code}`"
     text = _LESS.sub(_less, re.sub(r"\s+", " ", element.text)) + _inline(element.children)
     if mark or name == "sup":
