@@ -344,6 +344,11 @@ def test_a_line_that_is_not_found_everywhere_is_told_to_its_author(tmp_path: Pat
     assert "控制在 400 个以内，现在写的是 '" in in_chinese
 
 
+def test_an_answer_that_is_code_is_no_skeleton(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"en/roll/a.md": edition("A", "## Answer\n\n`TODO: x`\n")})
+    assert list(Loaded([folder]).corpus.by_id) == ["roll/a"]
+
+
 # ---- sync
 
 

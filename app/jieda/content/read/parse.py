@@ -182,7 +182,7 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
     framework = entry_id.partition("/")[0]
     body = parse_body(body_text, lang, framework, body_line)
     unfinished = _find_placeholders(raw, body.code_lines)
-    if not front.draft and _is_only_skeleton(front.title, body_text):
+    if unfinished and not front.draft and _is_only_skeleton(front.title, body_text):
         todo = (Problem(file.where, line, "unfinished", ONLY_SKELETON, served=False) for line in unfinished)
         return None, (*problems, *todo)
     fix = Fix.of(raw, body)
