@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 from jieda.analysis.pipeline import Glossary
@@ -75,16 +74,19 @@ def test_counts_add_up_by_day(tmp_path: Path) -> None:
     assert file.reads(1) == {"roll/a": 4, "roll/b": 1}
 
 
-def test_what_was_written_before_the_disk_was_full_is_not_counted_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_written_before_a_failure_is_not_counted_again(tmp_path: Path) -> None:
     file, asked = FeedbackStore(tmp_path), {gap(f"word {number}"): 1 for number in range(700)}
-    outcomes = [None, sqlite3.OperationalError("disk is full"), None, None]
-    monkeypatch.setattr("jieda.feedback._make_room", Mock(side_effect=outcomes))
-    with pytest.raises(FeedbackUnusable):
-        file.add_counts(asked, {}, 1)
+    file.add_counts({gap("the first"): 1}, {}, 1)
+    # A file that has no room for more than 600 questions; they are written 500 at a time.
+    full = """CREATE TRIGGER full BEFORE INSERT ON asked WHEN (SELECT COUNT(*) FROM asked) > 600
+        BEGIN SELECT RAISE(ABORT, ''); END"""
+    with closing(sqlite3.connect(file.gaps)) as connection:
+        connection.execute(full)
+        with pytest.raises(FeedbackUnusable):
+            file.add_counts(asked, {}, 1)
+        connection.execute("DROP TRIGGER full")
     file.add_counts(asked, {}, 1)
-    assert [each.times for each in file.asked(1)] == [1] * 700
+    assert [each.times for each in file.asked(1)] == [1] * 701
 
 
 def size_of(file: FeedbackStore) -> int:
