@@ -103,7 +103,7 @@ class Opening:
     def write(self, line: str) -> int:
         """Write a line of the SDK, or drop its answer to `initialize`."""
         message = parsed(line)
-        request_id = None if "method" in message else _id_of(message)
+        request_id = None if is_call(message) else _id_of(message)
         if request_id is not None and request_id == self._answered:
             self._answered, written = None, len(line)
         else:

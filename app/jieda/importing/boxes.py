@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from jieda.importing.elements import Lines
+from jieda.importing.elements import NOTICES, Lines
 from jieda.importing.outline import fence_after, plain
 
 _BOX_OPENING = re.compile(
@@ -35,7 +35,7 @@ _ASKING = frozenset({"question", "faq", "help"})
 """Kinds of boxes whose title is a question."""
 _FENCED = re.compile(
     r"^(?P<fence>:{3,}(?!\s*\{)|[:`]{3,}"
-    r"(?=\s*\{(?:admonition|attention|caution|danger|error|hint|important|note|seealso|tip|warning)\}))"
+    rf"(?=\s*\{{(?:admonition|seealso|{'|'.join(sorted(NOTICES))})\}}))"
     r"\s*\{?(?P<kind>\w[\w-]*)\}?\s*(?P<title>.*)$"
 )
 """Opening line of a notice with a closing line: Docusaurus, VitePress, MyST."""

@@ -8,6 +8,8 @@ from textwrap import indent
 Lines = list[tuple[str, int]]
 """Lines of Markdown, each with its line in the file, counted from 0."""
 
+NOTICES = frozenset("attention caution danger error hint important note tip warning".split())
+"""Kinds of notices that reStructuredText and MyST share."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 BLOCKS = HEADINGS | frozenset(

@@ -10,7 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 from jieda.errors import ImportingError
-from jieda.importing.elements import Element, Lines, write_blocks
+from jieda.importing.elements import NOTICES, Element, Lines, write_blocks
 
 try:
     from docutils import core as docutils_core
@@ -66,7 +66,7 @@ NAMES = {
     **dict.fromkeys(("line_block", "line", "label"), "p"),
     **dict.fromkeys(("literal_block", "doctest_block", "math_block"), "pre"),
     **dict.fromkeys(("literal", "math", "title_reference"), "code"),
-    **dict.fromkeys("attention caution danger error hint important note tip warning".split(), "blockquote"),
+    **dict.fromkeys(NOTICES, "blockquote"),
 }
 """By kind of a docutils node: the name of the element that it becomes. Of others, only the content is kept."""
 ATTRIBUTES = {"uri": "src", "alt": "alt", "refuri": "href", "start": "start"}
