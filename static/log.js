@@ -49,22 +49,21 @@ async function utf8(file) {
   return new Response(file.stream().pipeThrough(new TextDecoderStream(encoding)).pipeThrough(new TextEncoderStream())).blob();
 }
 
-/** The whole of a file or text, or its first eighth of the limit and as much of its end as the rest allows. `size`: before its middle was left out elsewhere. */
-async function excerpt(blob, size = blob.size) {
-  const note = size > limit ? form.dataset.excerpt.replace("{head}", kib(HEAD)).replace("{tail}", kib(limit - HEAD)).replace("{size}", mib(size)) : "";
-  if (blob.size <= limit) return { text: await blob.text(), note };
+/** The whole of a file or text, or its first eighth of the limit and as much of its end as the rest allows. `size`: before its middle was left out. */
+async function excerpt(blob, size) {
+  size ||= blob.size;
+  if (blob.size <= limit) return { text: await blob.text(), size };
   const gap = "\n\n[...]\n\n";
   const tail = limit - HEAD - 16; // a cut character becomes up to three bytes at either end
   const head = await blob.slice(0, HEAD - 16).text();
   const first = head.slice(0, head.lastIndexOf("\n") + 1); // a pattern would try each place of a long progress bar
   const last = (await blob.slice(blob.size - tail).text()).replace(/^[^\n]*\n/, "");
-  return { text: first.trimEnd() + gap + last, note };
+  return { text: first.trimEnd() + gap + last, size };
 }
 
 /** A log as it is sent, whichever way it came: its lines end as those of the field do, so that their numbers are the viewer's. */
-async function fitted({ text, framework = "", note = "", size }) {
-  const read = await excerpt(new Blob([text.replace(/\r\n?/g, "\n")]), size);
-  return { text: read.text, framework, note: read.note || note };
+async function fitted({ text, framework = "", size }) {
+  return { framework, ...await excerpt(new Blob([text.replace(/\r\n?/g, "\n")]), size) };
 }
 
 function say(text, isWarning) {
@@ -78,18 +77,20 @@ function say(text, isWarning) {
   note.scrollIntoView({ block: "nearest" });
 }
 
-let left = ""; // what was said of the text in the field: that some of it is missing
+let whole = 0; // the size of the log of which the field has a part
+
+const sayLeftOut = () => say(whole > limit ? form.dataset.excerpt.replace("{head}", kib(HEAD)).replace("{tail}", kib(limit - HEAD)).replace("{size}", mib(whole)) : "");
 
 /** Puts a log into the field. */
-function fill({ text, note = "", framework = chosen() }) {
+function fill({ text, size, framework = chosen() }) {
   if (area.value !== text) area.value = text;
   if (form.elements.framework) form.elements.framework.value = framework;
-  left = note;
+  whole = size;
   grow();
 }
 
 const chosen = () => form.elements.framework?.value ?? "";
-const written = () => ({ text: area.value, framework: chosen(), note: left });
+const written = () => ({ text: area.value, framework: chosen(), size: whole });
 
 /** Another log than the one that this page shows or reads; what it is from was said of that one only. */
 function another(log) {
@@ -109,7 +110,7 @@ async function read(blob) {
   const log = await excerpt(await utf8(blob));
   if (viewer || request) { another(log); return; }
   fill(log);
-  say(left);
+  sayLeftOut();
   area.focus();
 }
 
@@ -148,7 +149,7 @@ function grow() {
   const rows = lines() < MOST_ROWS ? Math.round((area.scrollHeight - 2 * parseFloat(paddingTop)) / parseFloat(lineHeight)) : MOST_ROWS;
   area.rows = Math.min(rows, MOST_ROWS);
 }
-area.addEventListener("input", () => { left = ""; grow(); say(""); });
+area.addEventListener("input", () => { whole = 0; grow(); say(""); });
 
 const SLOW = 400; // ms after which somebody wants to know what is going on
 let slow = 0;
@@ -252,7 +253,7 @@ function stop() {
   busy(false);
 }
 
-/** Shows the diagnosis of a log, and what its `note` says of it. `step`: push, replace, or none for one that the history holds already; `told`: what the reader works with, where that was just said; `draft`: what was made of the log in the field since. */
+/** Shows the diagnosis of a log, and says what was left out of it. `step`: push, replace, or none for one that the history holds already; `told`: what the reader works with, where that was just said; `draft`: what was made of the log in the field since. */
 async function show(log, step, { told, draft } = {}) {
   stop();
   const { signal } = (request = new AbortController());
@@ -274,7 +275,7 @@ async function show(log, step, { told, draft } = {}) {
     shown = { ...sent, name: here.log };
     await put(document.adoptNode(fresh), page.title, draft ? "" : sent.text);
     if (signal.aborted) return;
-    say(left);
+    sayLeftOut();
     const seen = step === "none" && kept("top");
     const top = seen && seen.log === shown.name ? seen.top : 0;
     scrollTo({ top, behavior: "instant" });

@@ -234,6 +234,9 @@ def test_of_a_file_too_large_both_ends_are_read(open_page: OpenPage) -> None:
     text = page.locator("#log").input_value()
     assert text.startswith("first line 显存\n")
     assert text.endswith(LOG)
+    page.locator(".language").click()
+    diagnosed(page, "zh")
+    expect(note).to_contain_text("全文 3.8 MiB")
 
 
 @pytest.mark.parametrize("start", ["/en/", "/en/diagnose"])
