@@ -475,6 +475,25 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "# FAQ\n\n* *Is `&lt;b&gt;` free?*\n\n  Yes.\n\n* *3.x 版本收费吗？*\n\n  No.\n",
             [("Is `<b>` free?", 3), ("3.x 版本收费吗？", 7)],
         ),
+        (
+            "a.md",
+            "# 说明\n\n## 问、如何安装\n\n答、看文档。\n\n## Q、贵吗\n\n不。\n\n## 问:能退货\n\n能。\n",
+            [("如何安装", 3), ("贵吗", 7), ("能退货", 11)],
+        ),
+        # Boxes that an export puts into lists, with a heading in one.
+        (
+            "a.html",
+            "<h1>FAQ</h1><ul class=toggle><li><details open>\n<summary>Is it free?</summary>Yes.</details></li></ul>"
+            "<ul><li>\n<details><summary>Is it fast?</summary>No.</details></li></ul>",
+            [("Is it free?", 1), ("Is it fast?", 3)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n[[toc]]\n\n<script setup>\nconst a = 1\n</script>\n\n"
+            "::: details Is it free? {open}\nYes.\n:::\n\n"
+            '<details>\n<summary>\n### Is it fast? <Badge text="1" />\n</summary>\nNo.\n</details>\n',
+            [("Is it free?", 9), ("Is it fast?", 13)],
+        ),
         # Links to guides are no questions, and neither is a paragraph in bold type or above a rule.
         ("a.md", "# Docs\n\nMore:\n\n1、如何安装？ [看](a)\n2、怎么升级？ [看](b)\n", [("Docs", 1)]),
         (
@@ -695,23 +714,29 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
     imported: Callable[..., Result], tmp_path: Path
 ) -> None:
     page = (
-        '# FAQ\n\n## Is it safe?\n\n!!! note "Before"\n    You need *root*.\n\n    !!! tip\n        Ask.\n\n'
+        "# FAQ\n\n## Is it cheap?\n\n::: code-tabs\n@tab npm\nRun `x`{: .sh}:\n:::\n{: .wide}\n\n"
+        "> [!TIP] Mind\n> us\n\n{% highlight sh linenos %}\n[toc]\n<b>\n{% endhighlight %}\n\n"
+        '## Is it safe?\n\n!!! note "Before"\n    You need *root*.\n\n    !!! tip\n        Ask.\n\n'
         '=== "Linux"\n\n    ```sh\n    apt install x\n    ```\n\n=== "macOS"\n\n    Use brew.\n\nDone.\n\n'
         '## Is it fast?\n\n<Tabs groupId="os">\n  <TabItem value="win" label="Windows">\n\n    Set `x`.\n\n'
         "  </TabItem>\n  <TabItem value=\"mac\" label='macOS' default>\n\n```sh\n  open x\n```\n\n"
         "  </TabItem>\n</Tabs>\n\n"
         '    indented code\n\n## Is it free?\n\n{{% tab name="Docker" %}}\nYes.\n{{% /tab %}}\n\n'
         '{% tab title="Podman" %}\nNo.\n{% endtab %}\n\n```{note}\n:class: x\n\nAsk *us*.\n```\n\n:::{tip} Look\n'
-        "<b>Here</b>: 2<sup>53</sup>.\n:::\n\n:::{code} sh\n:name: y\nrun\n"
+        "<b>Here</b>: 2<sup>53</sup>, 1<sup>st</sup>.\n:::\n\n:::{code} sh\n:name: y\nrun\n"
     )
     assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
-    safe, fast, free = (draft(tmp_path, name).partition("---\n\n")[2] for name in ("safe", "fast", "free"))
+    safe, fast, free, cheap = (
+        draft(tmp_path, name).partition("---\n\n")[2] for name in ("safe", "fast", "free", "cheap")
+    )
+    assert cheap.endswith("\n\n**npm:**\n\nRun `x`:\n\n> **Mind**\n>\n> us\n\n```sh\n[toc]\n<b>\n```\n")
     assert "> **Before**\n>\n> You need *root*.\n>\n>\n> > **Tip**\n> >\n> > Ask.\n" in safe
     assert "**Linux:**\n\n```sh\napt install x\n```\n\n**macOS:**\n\nUse brew.\n\nDone.\n" in safe
     assert "\n**Windows:**\n\nSet `x`.\n\n**macOS:**\n\n```sh\n  open x\n```\n\n    indented code\n" in fast
     assert "**Docker:**\n\nYes.\n\n**Podman:**\n\nNo.\n" in free
     assert (
-        "> **Note**\n>\n> Ask *us*.\n\n> **Look**\n>\n> **Here**: 2^53.\n\n:::{code} sh\n:name: y\n" in free
+        "> **Note**\n>\n> Ask *us*.\n\n> **Look**\n>\n> **Here**: 2^53, 1st.\n\n:::{code} sh\n:name: y\n"
+        in free
     )
 
 
@@ -781,7 +806,8 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
 </code></pre>
 <table><tr><td>Side by side</td><td>for looks</td></tr></table>
 <section><ol start="x"><li>Mind:</ol>
-<aside>Never wrap it in a &lt;div&gt;, 2<sup>3</sup> &lt; 3, <code><a href="x">&lt;!--<br>a`b</a></code></aside>
+<aside>Never wrap it in a &lt;div&gt;, 2<sup>3</sup> &lt; 3<sup>rd</sup>,
+<code><a href="x">&lt;!--<br>a`b</a></code></aside>
 </section>
 <h2>Is it safe?</h2>Yes."""
     assert "Questions: 2," in imported(["faq.html"], faq_DOT_html=page).output
@@ -809,5 +835,5 @@ Side by side for looks
 
 1. Mind:
 
-Never wrap it in a `<div>`, 2^3 < 3, `` <!-- a`b ``
+Never wrap it in a `<div>`, 2^3 < 3rd, `` <!-- a`b ``
 """)

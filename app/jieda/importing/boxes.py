@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from jieda.importing.elements import NOTICES, Lines
-from jieda.importing.outline import fence_after, plain
+from jieda.importing.outline import ATTRIBUTES, code_lines, fence_after, plain
 
 _BOX_OPENING = re.compile(
-    r"^(?P<fence>:{3,}|/{3,})\s*details\s+(?:\|\s*)?(?P<fenced>\S.*)$"
+    r"^(?P<fence>:{3,}|/{3,})\s*details\s+(?:\|\s*)?(?P<fenced>\S.*?)(?:\s+\{\w+\})?$"
     r"|^(?P<myst>:{3,}|`{3,})\{(?:dropdown|rubric)\}\s+(?P<directive>\S.*)$"
     r"|^\{\{[<%]\s*details\s+(?:\w+=)?\"(?P<shortcode>[^\"]+)\".*[>%]\}\}\s*$"
     r"|^\s*<(?P<tag>(?:Accordion|Details|Collaps|Expand)\w*)\s(?:.*\s)?(?:title|summary)="
@@ -23,9 +23,10 @@ _COMPONENT = re.compile(
 """A line with only an MDX tag, which would make Markdown read the lines below it as HTML."""
 _LABEL = re.compile(r"\b(?:label|title)=(?:\"(?P<double>[^\"]+)\"|'(?P<single>[^']+)')")
 _TAB = re.compile(
-    r"^\s*(?:\{\{[<%]\s*tab\s+(?:\w+=)?\"(?P<hugo>[^\"]+)\".*[>%]\}\}|\{%\s*tab\s+title=\"(?P<gitbook>[^\"]+)\".*%\})\s*$"
+    r"^\s*(?:\{\{[<%]\s*tab\s+(?:\w+=)?\"([^\"]+)\".*[>%]\}\}|\{%\s*tab\s+title=\"([^\"]+)\".*%\}"
+    r"|@tab(?::active)?\s+([^#]*[^#\s]).*)\s*$"
 )
-"""Opening line of a tab: Hugo, GitBook."""
+"""Opening line of a tab: Hugo, GitBook, VuePress."""
 _INDENTED = re.compile(
     r"^(?P<indent> *)(?:(?:!!!|\?\?\?\+?)\s+(?P<kind>[\w-]+)(?:[^\"]*\"(?P<title>.*)\")?"
     r"|===[!+]?\s+\"(?P<tab>.+)\")\s*$"
@@ -39,10 +40,19 @@ _FENCED = re.compile(
     r"\s*\{?(?P<kind>\w[\w-]*)\}?\s*(?P<title>.*)$"
 )
 """Opening line of a notice with a closing line: Docusaurus, VitePress, MyST."""
-_ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\]\s*$")
-"""First line of a quotation that is a notice: GitHub."""
-_MARK = re.compile(r"^\s*(?:</?[A-Z]\w*>|\{[{%].*[%}]\}|:{3,})\s*$")
-"""A line with only a tag of MDX, a shortcode or the end of a notice."""
+_ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\][+-]?\s*(.*?)\s*$")
+"""First line of a quotation that is a notice: GitHub, VitePress, Obsidian."""
+_MARK = re.compile(
+    r"^\s*(?:</?[A-Z]\w*>|\{[{%].*[%}]\}|:{3,}|(?i:\[{1,2}_?toc_?\]{1,2})|"
+    rf"{ATTRIBUTES.pattern})\s*$"
+)
+"""A line with only a tag of MDX, a shortcode, the end of a notice, a place for contents, or attributes of kramdown."""
+_HIGHLIGHT = re.compile(
+    r"^(\s*)\{[{%][<%-]?\s*(?:highlight\s+([\w+#-]+).*|(?:end|/\s*)highlight\s*)[>%-]?[%}]\}\s*$"
+)
+"""First or last line of code: Jekyll, Hugo."""
+_GROUPS = frozenset({"code-group", "code-tabs", "tabs"})
+"""Kinds of boxes that only hold code or tabs."""
 _OPTIONS = {
     "/": re.compile(r" {4}[a-z][\w-]*: "),
     r"\s*[:`]{3,}\s*\{": re.compile(r"\s*(?::[a-z][\w-]*:(?:\s|$)|$)"),
@@ -67,7 +77,10 @@ Converted = tuple[Lines, int]
 def open_boxes(text: str) -> Lines:
     """Return the page with each box as `<details>`, each notice as a quotation, each heading as Markdown, and the
     labels of tabs in bold."""
-    lines = list(_open_components(text.split("\n")))
+    written = text.split("\n")
+    code = code_lines(written)
+    fenced = [line if at in code else _HIGHLIGHT.sub(r"\1```\2", line) for at, line in enumerate(written)]
+    lines = list(_open_components(fenced))
     converted = _convert_lines([line for line, _ in lines])
     return [(line, lines[number][1]) for line, number in converted]
 
@@ -204,6 +217,8 @@ def _convert_fenced(lines: list[str], at: int) -> Converted | None:
     end = next((number for number in below if lines[number].strip() == match["fence"]), None)
     if end is None:
         return _spaced(f"**{title}**", at), at + 1
+    if match["kind"] in _GROUPS:
+        return _convert_content(lines, at + 1, end), end + 1
     return _quotation(title, _convert_content(lines, _after_options(lines, at, end), end), at, end), end + 1
 
 
@@ -219,9 +234,10 @@ def _convert_term(lines: list[str], at: int) -> Converted | None:
 
 def _convert_line(lines: list[str], at: int) -> Converted | None:
     if tab := _TAB.match(lines[at]):
-        return _spaced(f"**{tab['hugo'] or tab['gitbook']}:**", at), at + 1
+        return _spaced(f"**{next(filter(None, tab.groups()))}:**", at), at + 1
     if alert := _ALERT.match(lines[at]):
-        return [(f"{alert[1]}**{alert[2].capitalize()}**", at), (alert[1].rstrip(), at)], at + 1
+        title = alert[3] or alert[2].capitalize()
+        return [(f"{alert[1]}**{title}**", at), (alert[1].rstrip(), at)], at + 1
     return ([("", at)], at + 1) if _MARK.match(lines[at]) else None
 
 

@@ -11,6 +11,8 @@ Lines = list[tuple[str, int]]
 NOTICES = frozenset("attention caution danger error hint important note tip warning".split())
 """Kinds of notices that reStructuredText and MyST share."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
+UNRAISED = re.compile(r"\s*(?:st|nd|rd|th|er|tm)\b", re.IGNORECASE)
+"""What is no exponent though it is raised: `1<sup>st</sup>`."""
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 BLOCKS = HEADINGS | frozenset(
     """
@@ -93,7 +95,7 @@ def _inline_text(element: Element) -> str:
         code = " ".join("".join(" " if each.name == "br" else each.text for each in element.walk()).split())
         return " " if not code else f"`` {code} ``" if "`" in code else f"`{code}`"
     text = _LESS.sub(_less, re.sub(r"\s+", " ", element.text)) + _inline(element.children)
-    if mark or name == "sup":
+    if mark or (name == "sup" and not UNRAISED.match(text)):
         return f"{mark or '^'}{text}{mark}" if text.strip() else text
     if name == "anchor":
         # It may be only the `¶` that links a heading to itself.
@@ -133,13 +135,20 @@ def _list(element: Element) -> Lines:
     number = int(start) if re.fullmatch(r"[0-9]{1,9}", start) else 1
     for child in element.children:
         mark = "- " if element.name == "ul" else f"{number}. "
-        if child.name == "li":
+        if child.name == "li" and _is_box(child):
+            lines += write_blocks(child)
+        elif child.name == "li":
             lines += _item(child, mark)
             number += 1
         else:
             blocks = write_blocks(Element("", child.line, children=[child]))
             lines += _indented(blocks, mark)
     return lines
+
+
+def _is_box(item: Element) -> bool:
+    """Whether an item of a list begins with a collapsible box, so that it is one."""
+    return next((each.name for each in item.children if each.name or each.text.strip()), "") == "details"
 
 
 def _item(element: Element, mark: str = "- ") -> Lines:

@@ -23,6 +23,9 @@ TAG = re.compile(
     r"</?(?:a|b|br|button|code|em|font|h[1-6]|i|img|kbd|mark|small|span|strong|sub|summary|sup|u)\b[^>]*>",
     re.IGNORECASE,
 )
+ATTRIBUTES = re.compile(r"\{:(?:\s*[.#]|\s+[a-z]|toc)[^{}\n]*\}")
+"""Attributes of what precedes: kramdown."""
+_COMPONENT = re.compile(r"\s*<[A-Z]\w*\s[^<>]*=[^<>]*/>")
 _TO_PAGE = re.compile(r"\W*\[[^\]]+\]\((?!#|[a-z]+:)[^)]+\)\W*")
 PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|:[a-z][a-z0-9_+-]*:\s+)*")
 """Emoji before a title."""
@@ -117,7 +120,7 @@ def plain(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    text = TAG.sub(" ", text)
+    text = TAG.sub(" ", _COMPONENT.sub("", text))
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
     return re.sub(r"\\([\\`*_{}\[\]()#+.!<>-])", r"\1", text)

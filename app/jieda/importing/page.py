@@ -16,7 +16,7 @@ from jieda.han import count_han
 from jieda.importing.boxes import open_boxes
 from jieda.importing.elements import Lines
 from jieda.importing.html_pages import html_to_markdown
-from jieda.importing.outline import all_code_lines, code_lines
+from jieda.importing.outline import all_code_lines, code_lines, plain
 from jieda.importing.restructured import to_markdown
 
 MAX_PAGE_BYTES = 8 << 20
@@ -38,9 +38,11 @@ _FRONT = re.compile(
 _PROSE = re.compile(r"\A[ \t]*\n|^#{1,6} .*\n[ \t]*\n", re.MULTILINE)
 """Signs that the text between two `---` lines is not front matter: the page begins with a rule."""
 _COMMENT = re.compile(
-    r"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL
+    r"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|<!--.*?-->|\{/\*.*?\*/\}"
+    r"|^<(?P<silent>script|style)\b.*?</(?P=silent)>",
+    re.DOTALL | re.MULTILINE,
 )
-"""A comment, or code in a line, in which there is none."""
+"""A comment, script or style, or code in a line, in which there is none."""
 _MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
 _DATES = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
 
@@ -189,12 +191,12 @@ def _first_heading(text: str) -> str:
     code = code_lines(lines)
     for number, line in enumerate(lines):
         if number not in code and (match := re.match(r"#\s+(.+?)\s*(?:\{#[^}]*\}|#+)?\s*$", line)):
-            return match[1].strip(" *`")
+            return plain(match[1]).strip(" *`")
     return ""
 
 
 def _without_comments(text: str) -> str:
-    if "<!--" not in text and "{/*" not in text:
+    if not re.search(r"<!--|\{/\*|^<s(?:cript|tyle)\b", text, re.MULTILINE):
         return text
     code = all_code_lines(text)
     starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))

@@ -11,8 +11,8 @@ from urllib.parse import unquote, urljoin
 from jieda.content.markdown.body import BARE_ADDRESS
 from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
-from jieda.importing.elements import INLINE
-from jieda.importing.outline import all_code_lines, between_spans, decode
+from jieda.importing.elements import INLINE, UNRAISED
+from jieda.importing.outline import ATTRIBUTES, all_code_lines, between_spans, decode
 
 _ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
 _DROPPED = "|".join(
@@ -24,6 +24,7 @@ _DROPPED = "|".join(
 _TAG = re.compile(
     rf"<(?P<close>/?)(?P<name>(?:{_DROPPED}|b|strong|i|em|code|kbd|tt|br|img|summary)\b|[A-Z][\w.]*)(?P<rest>[^<>]*)>"
 )
+_ATTRIBUTES = re.compile(rf"(?<=[\x00)\]*_]){ATTRIBUTES.pattern}")
 _CLOSED = re.compile(r"</([A-Z][\w.]*)\s*>|<([A-Z][\w.]*)\b[^<>]*/>")
 _SPACED: Mapping[tuple[str, str], str] = {
     ("br", ""): " ",
@@ -78,7 +79,7 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 def _tags(text: str) -> str:
     # Components of MDX are closed; `List<String>` is not.
     closed = {name for pair in _CLOSED.findall(text) for name in pair}
-    text = _ANCHOR.sub(_link, text)
+    text = _ANCHOR.sub(_link, _ATTRIBUTES.sub("", text))
     return decode(_TAG.sub(lambda match: _tag(match, closed), text))
 
 
@@ -101,6 +102,8 @@ def _tag(match: re.Match[str], components: set[str]) -> str:
     if name == "img":
         address = _attribute(rest, "src")
         return f"![{_attribute(rest, 'alt')}]({address})" if address else ""
+    if name == "sup" and UNRAISED.match(match.string, match.end()):
+        return ""
     return _SPACED.get((name, match["close"]), "")
 
 

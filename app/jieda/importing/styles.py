@@ -26,7 +26,7 @@ _LED = re.compile(
 _DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
 """A problem in bold, then a dash and what to do."""
 _BEFORE_STRONG = re.compile(rf"{PICTURES.pattern}(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{{1,3}}[.、)]\s*)?")
-_SUMMARY = re.compile(r"<summary\b[^>]*>(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
+_SUMMARY = re.compile(r"<summary\b[^>]*>\s*(?:#{1,6}\s)?(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
 DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
 _TERM = re.compile(r"<dt\b[^>]*>(?P<title>.*?)(?:</dt>|(?=<dd))", re.DOTALL | re.IGNORECASE)
 _DEFINITION = re.compile(r"(?P<title>[^\n]+)\n:[ \t]+\S")
