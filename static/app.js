@@ -83,16 +83,21 @@ function closeMenus(except) {
   }
 }
 
+function markTheme() {
+  for (const each of preferences.querySelectorAll("[name=theme]")) {
+    if (each.value === root.dataset.theme) each.setAttribute("aria-current", "true");
+    else each.removeAttribute("aria-current");
+  }
+}
+markTheme(); // an exported page does not know it
+
 // In place: what stands in a form is not lost.
 preferences.addEventListener("click", (event) => {
   const button = event.target.closest("[name=theme]");
   if (!button) return;
   event.preventDefault();
   root.dataset.theme = button.value;
-  for (const each of preferences.querySelectorAll("[name=theme]")) {
-    if (each === button) each.setAttribute("aria-current", "true");
-    else each.removeAttribute("aria-current");
-  }
+  markTheme();
   closeMenus();
   const choice = new URLSearchParams({ theme: button.value });
   fetch(preferences.action, { method: "POST", body: choice, redirect: "manual", keepalive: true }).catch(() => {});
