@@ -89,6 +89,10 @@ def only(log: str) -> LoggedFailure:
         ('{"event":"KeyError: 1","level":"error"}', "KeyError", "1"),
         ('trainer-0  | {"event":"KeyError: 1","level":"error"}', "KeyError", "1"),
         ('ts=17 level=error msg="job \\"a\\" failed" err="KeyError: 1"', "KeyError", "1"),
+        ("up\n2026-03-01 10:00:00 ERROR the peer left\ndown", "error", "ERROR the peer left"),
+        ('{"level":"crit","msg":"the peer left"}', "error", "the peer left"),
+        ('{"@l":"Error","@m":"the peer left"}', "error", "ERROR: the peer left"),
+        ("level=err msg=left", "error", "level=err msg=left"),
     ],
 )
 def test_failure_is_found(log: str, type_: str, message: str) -> None:

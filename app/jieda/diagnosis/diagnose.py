@@ -22,7 +22,7 @@ from jieda.diagnosis.scoring import CONFIDENCES, MOST_WORDS, TIE, DiagnosisData,
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Entry, Language
-from jieda.log.failures import LoggedFailure, tell_of_error
+from jieda.log.failures import LoggedFailure
 from jieda.log.formats import compile_formats
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.traceback import ParsedLog, find_passages, layout_of, parse
@@ -83,7 +83,7 @@ class Diagnoser:
         )
         near = () if matches else tuple(self._near(each, lang) for each in scores.nearest(self._is_near))
         elsewhere = self._cause_elsewhere(raw, parsed, lang)
-        troubled = shown.troubled or elsewhere is not None or tell_of_error(text, self.formats)
+        troubled = shown.troubled or elsewhere is not None
         verdict = _verdict(matches, near, troubled=troubled)
         return Diagnosis(
             matches=matches,

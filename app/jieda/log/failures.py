@@ -85,24 +85,17 @@ _WITHIN_NAME = re.compile(r"[\w./=-]")
 _WITHIN_FIELD = re.compile(r"[\w.]")
 
 
-def tell_of_error(text: str, formats: Formats) -> bool:
-    """Whether a line of `text` is of an error by its level, near its head and behind no other level, whatever it
-    says."""
-    lowered = text.lower()
+def tells_of_error(line: str, formats: Formats) -> bool:
+    """Whether a line is of an error by its level, near its head and behind no other level, whatever it says."""
+    lowered = line.lower()
     return any(
-        _is_level_of_line(text, found.start(), formats) for found in formats.error_level.finditer(text)
+        found.start() <= HEAD
+        and not _is_before(_WITHIN_NAME, line, found.start())
+        and not formats.level.search(line, 0, found.start())
+        for found in formats.error_level.finditer(line)
     ) or any(
         not _is_before(_WITHIN_FIELD, lowered, found.start())
         for found in formats.error_field.finditer(lowered)
-    )
-
-
-def _is_level_of_line(text: str, start: int, formats: Formats) -> bool:
-    head = text.rfind("\n", max(0, start - HEAD - 1), start) + 1
-    return (
-        (head > 0 or start <= HEAD)
-        and not _is_before(_WITHIN_NAME, text, start)
-        and not formats.level.search(text, head, start)
     )
 
 

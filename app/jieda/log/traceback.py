@@ -16,10 +16,11 @@ from jieda.log.failures import (
     codes_in,
     mark_wrapping,
     mask,
+    tells_of_error,
     without_values,
 )
 from jieda.log.formats import ASSERTION, TEXT_READ, Formats, LineKind, LineRead, raised_at_the_end, read_lines
-from jieda.log.lines import fold
+from jieda.log.lines import FoldedLog, fold, physical_lines, strip_codes
 
 MOST_FRAMES = 200
 """Most frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""
@@ -27,6 +28,8 @@ MOST_RAISED = 200
 """Most distinct failures kept of one log, the first ones."""
 SOURCE_LINES = 10
 """Most lines between a `raise` and the exception that it raises."""
+BY_LEVEL = "error"
+"""The type of a failure that only the level of its line tells of."""
 _MESSAGE_LENGTH = 600
 _DIGITS = str.maketrans(dict.fromkeys("0123456789", "1"))
 
@@ -75,6 +78,7 @@ def parse(text: str, formats: Formats) -> ParsedLog:
         raised.extend(reader.raised)
         for frame in reader.all_frames:
             frames.setdefault((frame.path, frame.line, frame.function), frame)
+    raised = raised or _lines_of_errors(text, folded, formats)
     once, occurrences = _merge_occurrences(raised)
     return ParsedLog(
         folded.texts,
@@ -85,6 +89,19 @@ def parse(text: str, formats: Formats) -> ParsedLog:
         folded.margins,
         occurrences,
     )
+
+
+def _lines_of_errors(text: str, folded: FoldedLog, formats: Formats) -> list[LoggedFailure]:
+    """Return the lines of errors by their level: all that some logs say of a failure."""
+    lines = physical_lines(strip_codes(text))
+    telling = {line for line in dict.fromkeys(lines) if tells_of_error(line, formats)}
+    rows = {place: row for row, place in reversed([*enumerate(folded.places)]) if lines[place - 1] in telling}
+    return [
+        LoggedFailure(
+            BY_LEVEL, folded.texts[folded.rows[row]], place, folded.printed.get(row, (1, ""))[0], (), False
+        )
+        for place, row in rows.items()
+    ]
 
 
 def _merge_occurrences(

@@ -129,10 +129,10 @@ class _TextWriter:
 
 
 def error_text(kind: str, message: str) -> str:
-    """Return an error in one line, without `kind` if the message starts with it."""
+    """Return an error in one line, without `kind` if the message starts with it: `[ERROR] …`."""
     if not message:
         return kind
-    return message if message.casefold().startswith(f"{kind.casefold()}:") else f"{kind}: {message}"
+    return message if re.match(rf"\W*{re.escape(kind)}\b", message, re.IGNORECASE) else f"{kind}: {message}"
 
 
 def elsewhere_text(diagnosis: Diagnosis, t: Translate) -> str:
