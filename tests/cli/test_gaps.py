@@ -94,10 +94,14 @@ def test_a_site_in_one_language_lacks_none_and_counts_follow_an_entry_to_its_new
 
 def test_empty_and_off_are_said_and_what_is_forgotten_is_gone(tmp_path: Path) -> None:
     prepare(tmp_path)
+    unfinished = edition("To do", kind="error", draft="true")
+    write(tmp_path / "content", {"en/roll/todo.md": unfinished, "zh/roll/both.md": "---\n"})
     assert run(tmp_path, "--forget").returncode == 0
-    printed = run(tmp_path)
+    printed = run(tmp_path, "--days", "1")
     assert printed.returncode == 1
-    assert "No unanswered question" in printed.stdout
+    assert "No unanswered question was recorded in the last day." in printed.stdout
+    assert "Drafts (1): " in printed.stdout
+    assert "Problems (1): jieda check\n  zh/roll/both.md:1: " in printed.stdout
     assert "JIEDA_GAPS is 0" in printed.stderr
     assert "导出".encode() not in (tmp_path / "data" / "gaps-1.sqlite").read_bytes()
 

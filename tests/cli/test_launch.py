@@ -57,6 +57,8 @@ def test_standard_streams_that_are_closed_stand_in_no_ones_way(tmp_path: Path) -
         2,
         ["Error: the output cannot be written: No space left on device"],
     )
+    unread = shell('"$0" "$@" health --help >/dev/full')
+    assert (unread.returncode, unread.stderr) == (0, "")
 
 
 def test_the_shell_completes_commands_and_their_options() -> None:

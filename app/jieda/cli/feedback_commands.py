@@ -116,11 +116,12 @@ def _as_text(found: Maintenance, limit: int) -> str:
 
 
 def _table(found: Maintenance, limit: int) -> str:
+    period = "last day" if found.days == 1 else f"last {found.days} days"
     if not found.gaps:
-        return f"No unanswered question was recorded in the last {found.days} days."
+        return f"No unanswered question was recorded in the {period}."
     total = sum(each.count for each in found.gaps)
     times = f"questions: {len(found.gaps)}, asked in all: {total}"
-    head = f"Unanswered questions of the last {found.days} days ({times}): jieda new ID --kind KIND"
+    head = f"Unanswered questions of the {period} ({times}): jieda new ID --kind KIND"
     rows = [f"{'times':>7}  {'last':10}  {'en':>5} {'zh':>5}  asked in  question"]
     for each in found.gaps[:limit]:
         # The type of the root error, and the words.

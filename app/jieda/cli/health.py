@@ -9,6 +9,7 @@ import socket
 import ssl
 import sys
 import time
+from contextlib import suppress
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -28,7 +29,7 @@ def main() -> None:
     if len(arguments) == 1 and arguments[0].startswith("--url="):
         arguments = arguments[0].split("=", 1)
     if arguments in (["--help"], ["-h"]):
-        print(USAGE)
+        say(USAGE)
         return
     if arguments and (len(arguments) != 2 or arguments[0] != "--url"):
         refuse("health takes --url URL and nothing else; see jieda health --help")
@@ -41,7 +42,7 @@ def main() -> None:
     except (OSError, ValueError) as error:
         sys.exit(f"jieda: {base} is not ready: {getattr(error, 'strerror', None) or error}")
     if text.startswith("{"):  # a wrong address answers with a page
-        print(text)
+        say(text)
     if status != "200":
         sys.exit(f"jieda: {base} is not ready: it answers {status}")
 
@@ -73,6 +74,12 @@ def configured_address() -> str:
     if not port.isdecimal():
         refuse(f"{PORT_VARIABLE} must be a number; it is {port!r}")
     return own_address(read_variable(os.environ, HOST_VARIABLE, HOST), port)
+
+
+def say(text: str) -> None:
+    """Print a text, perhaps to a reader that is gone; a buffer would be written once more at the end, and fail."""
+    with suppress(OSError):
+        os.write(1, f"{text}\n".encode("utf-8", "replace"))
 
 
 def refuse(message: str) -> NoReturn:

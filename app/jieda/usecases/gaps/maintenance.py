@@ -294,7 +294,7 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
         stale=_by_entry(library.stale),
         # Where no entry has a language, the site is in the other one.
         missing=_by_entry(lambda lang: library.missing(lang) if library.published(lang) else ()),
-        problems=library.problems,
+        problems=library.open_problems,
         drafts=library.drafts,
         unverified=_unverified(library, date.today() - timedelta(UNVERIFIED_DAYS)),
         unreadable=unreadable,
