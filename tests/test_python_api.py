@@ -44,6 +44,8 @@ def test_it_answers_as_the_command_line_does(
     told = subprocess.run(command, env=environ, capture_output=True, check=True).stdout
     assert [hit.id for hit in found.hits] == [hit["id"] for hit in json.loads(told)["hits"]] == ["roll/oom"]
     assert base.read("roll/oom").sections()["fix"].strip().endswith("Make room.")
+    with pytest.raises(jieda.UnknownEntry):
+        base.read("roll/\ud83d")
     with pytest.raises(jieda.UnknownEntry) as refused:
         base.read("roll/none")
     assert str(refused.value) == "There is no entry “roll/none”. A search may find it under another id."

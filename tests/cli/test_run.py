@@ -41,12 +41,12 @@ def python(program: str) -> tuple[str, ...]:
 
 
 def test_output_and_exit_code_are_the_commands_and_a_failure_is_explained_beside_them(tmp_path: Path) -> None:
-    report, log = tmp_path / "report.json", tmp_path / "train.log"
+    report, log = tmp_path / "report.json", tmp_path / "-"
     plain = run("--lang", "en", *python(FAILING))
     assert (plain.returncode, plain.stdout) == (3, "step 1\n")
     assert plain.stderr.startswith(f"{OOM}\n")
     assert "CUDA out of memory" in plain.stderr.removeprefix(OOM)
-    kept = run("--format", "json", "--report", str(report), "--log", str(log), *python(FAILING))
+    kept = run("--format", "json", "--report", str(report), "--log", "-", *python(FAILING), cwd=tmp_path)
     assert (kept.returncode, kept.stdout, kept.stderr) == (3, "step 1\n", f"{OOM}\n")
     assert sorted(log.read_text().splitlines()) == sorted(["step 1", OOM])
     assert json.loads(report.read_text())["matches"]

@@ -89,7 +89,9 @@ def command(  # noqa: PLR0913 - one parameter for each option
         values = {"--format": form, "--name": log, "--lang": lang, "--framework": framework, "--url": url}
         options = [text for name, value in values.items() if value for text in (name, value)]
         options += [text for path in directories for text in ("--content", str(path))]
-        answer = explain(None, [*options, "--", whole]) if whole else explain(tail.text(), options)
+        # "-" would be standard input.
+        file = ["--", str(Path(whole).absolute())] if whole else []
+        answer = explain(None if whole else tail.text(), [*options, *file])
         _deliver(answer, report)
         if not whole and tail.dropped_lines:
             _say(f"The output is long; line 1 of its last MiB is line {tail.dropped_lines + 1:,}.")

@@ -186,7 +186,8 @@ class Catalog:
 
     def __contains__(self, entry_id: object) -> bool:
         query = "SELECT entry FROM orders WHERE list = ? AND rank = 0 AND entry = ?"
-        return isinstance(entry_id, str) and bool(self._fetch_rows(query, (ALL, entry_id)))
+        known = isinstance(entry_id, str) and entry_id.isascii()  # half a surrogate cannot be asked for
+        return known and bool(self._fetch_rows(query, (ALL, entry_id)))
 
     def listed(self, filters: Filters = EVERYTHING, since: date | None = None) -> Sequence[Summary]:
         """Return entries that pass the filters and changed on or after `since`, by latest change, then by id."""
