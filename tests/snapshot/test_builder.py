@@ -110,6 +110,16 @@ def test_the_pointer_names_the_directories_of_now_whatever_is_in_them(
 
 
 @pytest.mark.quick
+def test_a_later_directory_may_have_a_copy_of_a_file(
+    builder: Builder, content: Path, data: Path, analyzers: Analyzers, tmp_path: Path
+) -> None:
+    copied = Path(shutil.copytree(content, tmp_path / "copied"))
+    (copied / "en/roll/b.md").write_text(edition("Another"))
+    Builder([content, copied], data, analyzers).build()
+    assert titles(data) == ["A", "Another"]
+
+
+@pytest.mark.quick
 def test_a_change_that_keeps_size_and_time_is_seen(builder: Builder, content: Path, data: Path) -> None:
     path = content / "en/roll/a.md"
     builder.build()
@@ -425,9 +435,26 @@ def test_content_that_has_lost_all_entries_is_not_taken_up(
         builder.build()
     assert titles(data) == ["A", "B"]
     content.rename(content.with_name("away"))
-    with pytest.raises(ContentError, match=r"content:1: the content directory is gone$"):
+    with pytest.raises(ContentError, match=r"content:1: the content directory is gone or cannot be read$"):
         builder.build()
     assert titles(data) == ["A", "B"]
+
+
+def test_a_content_directory_that_cannot_be_read_is_named_and_not_taken_for_an_empty_one(
+    content: Path, data: Path, analyzers: Analyzers
+) -> None:
+    shipped = content.with_name("shipped")
+    shutil.copytree(content, shipped)
+    (content / "en/roll/c.md").write_text(edition("C"))
+    builder = Builder([shipped, content], data, analyzers)
+    builder.build()
+    content.chmod(0)
+    if os.access(content, os.R_OK):
+        pytest.skip("nothing is unreadable for root")
+    with pytest.raises(ContentError, match=r"content:1: the content directory is gone or cannot be read$"):
+        builder.build()
+    content.chmod(0o700)
+    assert titles(data) == ["A", "B", "C"]
 
 
 @pytest.mark.quick

@@ -147,17 +147,18 @@ def _render(parsed: ParsedFile, decisions: Decisions) -> bytes:
 
 def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
     """Return the parsed files from facts, after reading those that are new. Raises ContentMoved."""
-    by_key = {file_key(file.where, file.content): file for file in files}
+    keys = {file: file_key(file.where, file.content) for file in files}
+    by_key = {key: file for file, key in keys.items()}
     known = resources.facts.known(by_key)
     # Twins together: they have the same code, which is then highlighted once.
     new = [file for key, file in by_key.items() if key not in known]
     new.sort(key=lambda file: file.where.partition("/")[2])
     resources.facts.put_all(resources.helpers.map(new, read_facts, 2 * WORTH_HELP, resources.pause))
-    parsed: dict[KnownFile, ReadFile] = {}
-    for key, value in resources.facts.get_all(by_key):
-        outline, problems = from_json(value, tuple[FileOutline | None, tuple[Problem, ...]])
-        parsed[by_key[key]] = ReadFile.of(by_key[key], outline, problems)
-    return parsed
+    parsed = {
+        key: from_json(value, tuple[FileOutline | None, tuple[Problem, ...]])
+        for key, value in resources.facts.get_all(by_key)
+    }
+    return {file: ReadFile.of(file, *parsed[key]) for file, key in keys.items()}  # two may be copies of one
 
 
 def model_of(embedder: GuardedEmbedder | None, facts: FactStore) -> str:
