@@ -92,6 +92,11 @@ def temporary_folders(*last: Path) -> Iterator[Path]:
             continue
 
 
+def is_readable_folder(path: Path) -> bool:
+    """Whether there is a folder at `path` that this process may list and enter."""
+    return os.access(f"{path}/", os.R_OK | os.X_OK)
+
+
 def identity(path: Path) -> tuple[int, int] | None:
     """Return device and inode of the file at `path`; None if there is none or it cannot be read."""
     try:

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator
 
+from jieda.disk import is_readable_folder
+
 NOBODY = "none"
 RESERVED = frozenset(
     {"api", "brand", "docs", "en", "healthz", "mcp", "metrics", "preferences", "readyz", "static", "v1", "zh"}
@@ -67,8 +69,8 @@ def directories(value: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ..
     paths = tuple(absolute(Path(name)) for text in texts for name in text.split(os.pathsep) if name)
     if not paths:
         raise ValueError("must name a content directory")
-    if missing := [str(path) for path in paths if not path.is_dir()]:
-        raise ValueError(f"not a directory: {', '.join(missing)}")
+    if missing := [str(path) for path in paths if not is_readable_folder(path)]:
+        raise ValueError(f"not a directory that can be read: {', '.join(missing)}")
     return paths
 
 

@@ -61,7 +61,7 @@ def test_all_wrong_settings_are_told_at_once_with_2() -> None:
         "jieda: JIEDA_PROT is ignored, as there is no such setting: is JIEDA_PORT meant?",
         "jieda: JIEDA_PORT (--port): should be less than or equal to 65535; it is '70000'",
         "jieda: JIEDA_WORKERS (--workers): should be a valid integer; it is 'zero'",
-        "jieda: JIEDA_CONTENT (--content): not a directory: /does/not/exist",
+        "jieda: JIEDA_CONTENT (--content): not a directory that can be read: /does/not/exist",
         "jieda: JIEDA_DATA (--data): Could not determine home directory; it is '~nobody-here/data'",
         "jieda: JIEDA_BASE_URL (--base-url): must be like https://faq.example.com, without login and path "
         "(the path is JIEDA_ROOT_PATH)",

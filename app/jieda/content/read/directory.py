@@ -23,6 +23,7 @@ from struct import error, unpack_from
 from typing import Generic, NamedTuple, TypeVar
 
 from jieda.content.markdown.links import IMAGE_TYPES
+from jieda.disk import is_readable_folder
 from jieda.entry import Language, Problem
 from jieda.errors import ContentError
 
@@ -99,8 +100,8 @@ class DirectoryListing(ContentFiles[FoundFile]):
 def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> DirectoryListing:
     """List the files of a content directory, with editions and images only in `languages`. Raises ContentError if the
     directory is gone, for example because a volume is not mounted."""
-    if not directory.is_dir():
-        raise ContentError(directory, 1, "the content directory is gone")
+    if not is_readable_folder(directory):
+        raise ContentError(directory, 1, "the content directory is gone or cannot be read")
     walk = _Walk(os.path.realpath(directory))
     shared = tuple(walk.shared())
     walk.report_misnamed()
