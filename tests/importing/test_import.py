@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -252,6 +253,27 @@ def test_names_of_files_may_be_long_and_need_not_be_utf_8(desk: Desk, tmp_path: 
     desk.run(str(page))
     assert len(list(desk.content.glob("en/roll/*.*"))) == 3
     assert "2 unchanged" in desk.run(str(page)).output
+    shutil.copy(page, folder / os.fsdecode(b"\xbc\xfc.md"))
+    data = json.loads(desk.run(str(folder), "--url-en", "https://example.com", "--json").stdout)
+    assert {entry["page"].rpartition("/")[2] for entry in data["entries"]} == {"见.md", "键.md"}
+    assert any(
+        "https://example.com/%BC%FC.md" in text.decode() for text in desk.files().values() if b"url:" in text
+    )
+
+
+def test_a_page_in_another_script_is_skipped_and_one_that_is_named_says_so(
+    desk: Desk, tmp_path: Path
+) -> None:
+    page = tmp_path / "docs" / "faq.md"
+    page.parent.mkdir()
+    page.write_text(
+        "## どうすれば動きますか？\n\n起動してください。\n\n## 無料ですか？\n\nはい。\n", encoding="utf-8"
+    )
+    shutil.copy(desk.zh, page.with_name("q.md"))
+    assert "faq.md: skipped" in desk.run(str(page.parent)).output
+    assert not list(desk.content.glob("*/roll/faq*"))
+    assert "neither English nor Chinese" in desk.run(str(page), code=2).output
+    desk.run("--zh", str(page))
 
 
 def test_pages_of_one_path_in_two_projects_stay_two(desk: Desk, tmp_path: Path) -> None:

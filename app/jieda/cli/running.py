@@ -28,8 +28,9 @@ def uses_color() -> bool:
 
 
 def print_json(data: object) -> None:
-    """Print data as indented JSON."""
-    click.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    """Print data as indented JSON, with the bytes of file names that are not UTF-8 escaped as Python reads them."""
+    text = json.dumps(data, ensure_ascii=False, indent=2)
+    click.echo(text.encode("utf-8", "backslashreplace").decode())
 
 
 def day(text: str) -> date:

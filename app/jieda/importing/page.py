@@ -1,9 +1,11 @@
 """The first stage: converts a file in any supported markup to a Markdown page whose lines have their origins."""
 
+import os
 import re
 import tomllib
 from bisect import bisect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
@@ -119,7 +121,7 @@ def make_page(
         path=path,
         lang=lang or language_of(text),
         titled=bool(fields.get("title")),
-        title=fields.get("title") or _first_heading(text) or NO_TEXT.sub("\ufffd", path.stem),
+        title=fields.get("title") or _first_heading(text) or legible(path.stem),
         updated=stated_date or date.fromtimestamp(path.stat().st_mtime),
         dated=stated_date is not None,
         lines=tuple(text.split("\n")),
@@ -144,6 +146,21 @@ def read_text(path: Path) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise ImportingError(f"{path}:{line}: is not UTF-8; convert the file first") from error
     return NO_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def legible(name: str) -> str:
+    """Return the name of a file as text. One that is not UTF-8 is mostly GB 18030, from an archive of Windows."""
+    raw = os.fsencode(name)
+    for encoding in ("utf-8", "gb18030"):
+        with suppress(UnicodeDecodeError):
+            return NO_TEXT.sub("\ufffd", raw.decode(encoding))
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text has about as many letters that are neither Latin nor Han as Han ones: Japanese, Russian, …"""
+    foreign = sum(each.isalpha() for each in text if each > "\u036f") - count_han(text)
+    return foreign * 2 > count_han(text) and foreign * 20 > sum(map(str.isalpha, text))
 
 
 def language_of(text: str) -> Language:

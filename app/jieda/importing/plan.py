@@ -14,6 +14,7 @@ from jieda.content.read.load import Loaded
 from jieda.drafting.guesses import SlugAllocator, doubt, finders_of
 from jieda.entry import Language
 from jieda.errors import ImportingError
+from jieda.importing.page import PagePair, is_foreign
 from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
 from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
 from jieda.importing.questions import WHOLE_PAGE_STYLES, LeftOut, find_left_out
@@ -155,7 +156,7 @@ def _read_candidates(
     for files, key in progress(list(zip(pages, page_keys(pages), strict=True))):
         pair = read_pair(files, key, sources)
         on_page = find_candidates(pair, extractor)
-        if on_page and _holds_questions(files, on_page):
+        if on_page and _holds_questions(files, pair, on_page):
             candidates += on_page
             left_out[pair.key] = []
             for lang, page in pair.pages.items():
@@ -168,8 +169,19 @@ def _read_candidates(
     return candidates, passed_over, empty, left_out
 
 
-def _holds_questions(files: Mapping[Language, PageFile], candidates: Sequence[BilingualQuestion]) -> bool:
-    """Whether a page is about questions: it was named explicitly, or its name or its titles show it."""
+def _holds_questions(
+    files: Mapping[Language, PageFile], pair: PagePair, candidates: Sequence[BilingualQuestion]
+) -> bool:
+    """Whether a page is about questions: it was named explicitly, or its name or its titles show it.
+
+    Raises ImportingError for one that was named and has neither language."""
+    for lang, file in files.items():
+        if file.lang is None and is_foreign(pair.pages[lang].text):
+            if file.below:
+                return False
+            raise ImportingError(
+                f"{file.path}: is neither English nor Chinese; name it with --en or --zh to import it all the same"
+            )
     if any(is_named_for_questions(file) for file in files.values()):
         return True
     questions = [question for each in candidates for question in each.questions.values()]

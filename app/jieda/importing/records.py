@@ -7,10 +7,12 @@ imported, with which the current page and the current entry are compared.
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import cache
+from itertools import count
 from pathlib import Path
 
 from jieda.content.read.corpus import Corpus
@@ -141,24 +143,31 @@ def current_id(imported: EntryTexts, corpus: Corpus) -> str:
 def _similarities(
     candidates: Sequence[BilingualQuestion], rest: Mapping[str, Sequence[EntryTexts]], known: Collection[int]
 ) -> Iterator[tuple[float, int, EntryTexts]]:
-    """Yield similarity, number and record for each candidate not yet known and each record of its page in `rest`."""
+    """Yield similarity, number and record for each candidate not yet known and each record of its page in `rest` that
+    is similar enough: half of the similarity is that of the titles, half that of the answers."""
+    letters = cache(_occurrences)
+    words = cache(lambda text: _occurrences(_words(text)))
     for number, candidate in enumerate(candidates):
-        if number not in known:
+        for lang, question in candidate.questions.items() if number not in known else ():
+            lines = candidate.pair.pages[lang].lines[question.body : question.end]
+            answer = words("\n".join((question.lead, *lines)))
             for imported in rest[candidate.pair.key]:
-                similarity = max(_similarity(candidate, imported, lang) for lang in candidate.questions)
-                yield similarity, number, imported
+                if then := imported.editions.get(lang):
+                    # Ignores the order of words: links and headings were rewritten.
+                    half = 0.5 * _overlap(answer, words(then.body))
+                    if half + 0.5 * _overlap(letters(question.title), letters(then.title)) >= SAME_QUESTION:
+                        titles = SequenceMatcher(None, question.title, then.title).ratio()
+                        yield half + 0.5 * titles, number, imported
 
 
-def _similarity(candidate: BilingualQuestion, imported: EntryTexts, lang: Language) -> float:
-    """Return the similarity, 0 to 1: half for the title, half for the answer."""
-    if lang not in imported.editions:
-        return 0.0
-    question, page = candidate.questions[lang], candidate.pair.pages[lang]
-    words = _words("\n".join((question.lead, *page.lines[question.body : question.end])))
-    title_ratio = SequenceMatcher(None, question.title, imported.editions[lang].title).ratio()
-    # Ignores the order of words: links and headings were rewritten, and a large page needs many comparisons.
-    body_ratio = SequenceMatcher(None, words, _words(imported.editions[lang].body)).quick_ratio()
-    return 0.5 * title_ratio + 0.5 * body_ratio
+def _occurrences(items: Iterable[str]) -> frozenset[str]:
+    """Return the items, each with the number of its occurrence: sets are compared fast, and a page has many pairs."""
+    seen: dict[str, Iterator[int]] = defaultdict(count)
+    return frozenset(f"{next(seen[item])} {item}" for item in items)
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
 
 
 def _words(text: str) -> list[str]:

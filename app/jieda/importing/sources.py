@@ -1,5 +1,6 @@
 """Finds and reads the pages of an import; gettext catalogs, paragraphs with translations, are read with Babel."""
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from urllib.parse import quote
 
-from jieda.entry import NO_TEXT, Language
+from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.importing.outline import code_lines
 from jieda.importing.page import (
@@ -17,6 +18,7 @@ from jieda.importing.page import (
     MarkdownPage,
     PagePair,
     convert_page,
+    legible,
     make_page,
     read_page,
     read_text,
@@ -157,8 +159,7 @@ def page_files(sources: ImportSources) -> tuple[Mapping[Language, PageFile], ...
 
 def page_keys(pages: Sequence[Mapping[Language, PageFile]]) -> list[str]:
     """Return what identifies each page in the records: the end of its path, long enough to differ from the others."""
-    # A name that is not UTF-8 has surrogates.
-    paths = [Path(NO_TEXT.sub("\ufffd", str(_first(files).path.resolve()))).parts for files in pages]
+    paths = [tuple(map(legible, _first(files).path.resolve().parts)) for files in pages]
     keys = ["/".join(parts[-KEY_PARTS:]) for parts in paths]
     for count in range(KEY_PARTS + 1, max(map(len, paths)) + 1):
         times = Counter(keys)
@@ -174,7 +175,7 @@ def read_pair(files: Mapping[Language, PageFile], key: str, sources: ImportSourc
     first = _first(files)
     pages = _read_pages(files)
     bases = {lang: sources.addresses.get(lang, "") for lang in pages}
-    below = {lang: quote(files.get(lang, first).below) for lang in pages}
+    below = {lang: quote(os.fsencode(files.get(lang, first).below)) for lang in pages}
     addresses = {
         lang: f"{base.rstrip('/')}/{below[lang]}" if below[lang] else base
         for lang, base in bases.items()
