@@ -226,12 +226,13 @@ if (form) {
 
   if (restored) later(0);
 
-  // The page that answers a button goes on where it was pressed, or at what is wrong.
+  // The page that answers a button goes on at what it says; where a field was set, at its button, unless that failed.
   const [button, value] = (dataset.begun !== "1" && take("bench.pressed")) || [];
   const told = document.getElementById("said");
   if (button && told) announce(told.textContent.trim());
   if (form.elements[button]?.localName === "select") form.elements[button].value = value;
-  (told?.classList.contains("warn") ? told : form.querySelector(`button[value="${button}"]`))?.focus();
+  const pressed = form.querySelector(`button[value="${button}"]`);
+  (told && (told.classList.contains("warn") || !pressed?.closest(".pickers")) ? told : pressed)?.focus();
 
   // In the other language, a draft of no entry is opened again from the list.
   document.forms.language.addEventListener("submit", () => { if (!form.elements.entry.value) keepInTab("bench.switched", mine); });

@@ -297,6 +297,7 @@ def test_of_two_who_write_one_entry_the_later_sees_word_by_word_what_differs(
     file.write_text(before, encoding="utf-8")
     page.locator("button[value=commit]").click()
     expect(page.locator("#said")).to_contain_text("已写入并提交")
+    expect(page.locator("#said")).to_be_in_viewport()  # the button is far below
     expect(page).to_have_url(re.compile(r"\?entry=roll%2Fmemory$"))
     page.reload()  # which neither commits again nor has a draft
     expect(page.locator("#said")).to_have_count(0)
