@@ -108,6 +108,7 @@ async function isText(blob) {
 async function read(blob) {
   if (!(await isText(blob).catch(() => false))) { say(form.dataset.binary, true); return; } // a folder cannot be read at all
   const log = await excerpt(await utf8(blob));
+  if (!log.text.trim()) { say(form.dataset.empty, true); return; }
   if (viewer || request) { another(log); return; }
   fill(log);
   sayLeftOut();

@@ -247,6 +247,9 @@ def test_a_compressed_file_is_said_to_be_one_and_not_read(open_page: OpenPage, s
     packed: FilePayload = {"name": "run.log.gz", "mimeType": "", "buffer": gzip.compress(LOG.encode())}
     page.locator("form.paste [type=file]").set_input_files(files=[packed])
     expect(page.locator(".said")).to_contain_text("Unpack it")
+    empty: FilePayload = {"name": "run.log", "mimeType": "", "buffer": b"\n"}
+    page.locator("form.paste [type=file]").set_input_files(files=[empty])
+    expect(page.locator(".said[role=alert]")).to_contain_text("nothing to look at")
     expect(field).to_have_value("typed before")
     wide: FilePayload = {"name": "run.log", "mimeType": "", "buffer": LOG.encode("utf-16")}
     page.locator("form.paste [type=file]").set_input_files(files=[wide])
