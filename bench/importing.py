@@ -23,7 +23,7 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.read.load import Loaded
 from jieda.entry import Language, Problem
 from jieda.importing.page import MarkdownPage, PagePair, read_page
-from jieda.importing.pairing import Extractor, find_candidates
+from jieda.importing.pairing import find_candidates
 from jieda.importing.plan import ImportPlan, ImportRequest, plan_import
 from jieda.importing.propose import Status
 from jieda.importing.questions import PageQuestion, find_questions
@@ -111,13 +111,13 @@ def _marked(directory: Path, page: Mapping[str, Any], gold: Sequence[Mapping[str
     )
 
 
-def measure(marked: Marked, extractor: Extractor) -> Scores:
+def measure(marked: Marked, glossary: Glossary) -> Scores:
     """Return the scores of one pair of pages."""
     pages = {lang: read_page(path, lang) for lang, path in marked.files.items()}
     total = Scores()
     for lang, page in pages.items():
         total += _of_page(marked, lang, page, find_questions(page))
-    candidates = find_candidates(PagePair(marked.doc, pages, {}), extractor)
+    candidates = find_candidates(PagePair(marked.doc, pages, {}), glossary)
     found = {
         tuple(pages[lang].line_of(each.questions[lang].first) + 1 for lang in (Language.EN, Language.ZH))
         for each in candidates
@@ -212,10 +212,10 @@ def main(directory: Path, *, failures: bool, write: bool) -> None:
     """Print the figures by structure, by stratum and overall."""
     library = Loaded([CONTENT]).library()
     analyzer = Analyzer(library.dictionary)
-    extractor = Extractor(analyzer, Glossary(library.glossary, analyzer))
+    glossary = Glossary(library.glossary, analyzer)
     corpus = read_marked(directory)
     by: dict[str, Scores] = defaultdict(Scores)
-    measured = [(marked, measure(marked, extractor)) for marked in corpus]
+    measured = [(marked, measure(marked, glossary)) for marked in corpus]
     for name in ("structure", "stratum"):
         for marked, scores in measured:
             by[getattr(marked, name)] += scores

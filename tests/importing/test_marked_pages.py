@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.read.load import Loaded
-from jieda.importing.pairing import Extractor
 
 from bench.importing import Scores, import_twice, measure, read_marked
 
@@ -16,20 +15,20 @@ pytestmark = pytest.mark.skipif(not PAGES.is_dir(), reason="the marked pages are
 
 
 @pytest.fixture(scope="module")
-def extractor() -> Extractor:
+def glossary() -> Glossary:
     library = Loaded([ROOT / "content"]).library()
     analyzer = Analyzer(library.dictionary)
-    return Extractor(analyzer, Glossary(library.glossary, analyzer))
+    return Glossary(library.glossary, analyzer)
 
 
-def scores(extractor: Extractor, stratum: str) -> Scores:
+def scores(glossary: Glossary, stratum: str) -> Scores:
     pages = (one for one in read_marked(PAGES) if one.stratum == stratum)
-    return sum((measure(one, extractor) for one in pages), Scores())
+    return sum((measure(one, glossary) for one in pages), Scores())
 
 
-def test_questions_ends_and_pairs_are_right(extractor: Extractor) -> None:
-    irregular = scores(extractor, "irregular")
-    found = scores(extractor, "regular") + irregular
+def test_questions_ends_and_pairs_are_right(glossary: Glossary) -> None:
+    irregular = scores(glossary, "irregular")
+    found = scores(glossary, "regular") + irregular
     assert found.questions.recall >= 0.99
     assert found.questions.precision >= 0.99
     assert found.ends.recall >= 0.99

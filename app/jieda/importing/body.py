@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from jieda.content.markdown.body import SourceBlock, parse_page, walk
 from jieda.content.markdown.links import PAGE_IDS, SECTIONS, Anchors, slug
@@ -29,16 +28,12 @@ _PLAIN_LABEL = re.compile(r"(?P<name>[^*_\n:：]{1,40}?)\s*[:：]\s*(?P<rest>.*)
 
 @dataclass(frozen=True, slots=True)
 class PageAnswer:
-    """An answer as Markdown that is valid in an entry, with its lost links and its images as in `LinkRewriter`.
-
-    `parts`: the same text split by section, each part with the key of its section.
-    """
+    """An answer as Markdown that is valid in an entry. `parts`: the same text split by section, each part with the key
+    of its section."""
 
     text: str
     parts: tuple[tuple[str, str], ...]
-    lost: tuple[str, ...]
-    linked_images: tuple[str, ...]
-    images: Mapping[str, Path]
+    links: LinkRewriter
 
 
 def read_answer(page: MarkdownPage, question: PageQuestion, targets: Targets, entry_slug: str) -> PageAnswer:
@@ -46,8 +41,7 @@ def read_answer(page: MarkdownPage, question: PageQuestion, targets: Targets, en
     text, anchors = _shift_headings(tidy("\n".join(source_lines(page, question))))
     links = LinkRewriter(targets, entry_slug, anchors)
     text = links.rewrite(text).strip("\n")
-    lost, linked_images = (tuple(dict.fromkeys(each)) for each in (links.lost, links.linked_images))
-    return PageAnswer(text, _split_sections(text), lost, linked_images, links.images)
+    return PageAnswer(text, _split_sections(text), links)
 
 
 def source_lines(page: MarkdownPage, question: PageQuestion) -> list[str]:

@@ -45,8 +45,10 @@ _ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\][+-]?\s*(.*?)\s*$")
 _MARK = re.compile(
     r"^\s*(?:</?[A-Z]\w*>|\{[{%].*[%}]\}|:{3,}|(?i:\[{1,2}_?toc_?\]{1,2})|"
     rf"{ATTRIBUTES.pattern})\s*$"
+    r"|^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))"
 )
-"""A line with only a tag of MDX, a shortcode, the end of a notice, a place for contents, or attributes of kramdown."""
+"""A line with only a tag of MDX, a shortcode, the end of a notice, a place for contents, or attributes of kramdown; or
+an import or export of MDX."""
 _HIGHLIGHT = re.compile(
     r"^(\s*)\{[{%][<%-]?\s*(?:highlight\s+([\w+#-]+).*|(?:end|/\s*)highlight\s*)[>%-]?[%}]\}\s*$"
 )

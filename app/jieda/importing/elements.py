@@ -1,9 +1,11 @@
 """Writes elements, named as in HTML, as Markdown lines with their origins, for pages in HTML and reStructuredText."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import indent
+
+from jieda.content.markdown.body import walk
 
 Lines = list[tuple[str, int]]
 """Lines of Markdown, each with its line in the file, counted from 0."""
@@ -32,10 +34,8 @@ _BEGINS_BLOCK = re.compile(r"#|- |\d+\. |>|```|~~~|\||<details")
 @dataclass(slots=True)
 class Element:
     """An element of a page, or a piece of `text`, which has no name. `line`: its line in the file, counted from 0.
-
     Names that HTML does not have: `anchor`, a link within the page, which becomes plain text; `term` and `definition`,
-    which become a definition list, while a `<dt>` becomes a heading.
-    """
+    which become a definition list, while a `<dt>` becomes a heading."""
 
     name: str
     line: int
@@ -48,12 +48,6 @@ class Element:
         """Whether its name or class marks it as a question."""
         by_class = self.name in BLOCKS and _ASKED.search(self.attributes.get("class", ""))
         return self.name == "dt" or bool(by_class)
-
-    def walk(self) -> Iterator["Element"]:
-        """Yield this element and all its descendants, in the order of the page."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
 
 
 def write_blocks(parent: Element) -> Lines:
@@ -76,7 +70,7 @@ def _is_block(element: Element) -> bool:
 
 def _paragraph(run: Sequence[Element]) -> Lines:
     text = _inline(run).strip()
-    pieces = (piece for each in run for piece in each.walk() if piece.text.strip() or piece.name == "img")
+    pieces = (piece for piece in walk(run) if piece.text.strip() or piece.name == "img")
     return _block(text, next(pieces).line) if text else []
 
 
@@ -92,7 +86,7 @@ def _inline_text(element: Element) -> str:
     """Write an element as inline Markdown; blocks in it become plain text."""
     name, attributes = element.name, element.attributes
     if (mark := INLINE.get(name, "`" if name == "pre" else "")) == "`":
-        code = " ".join("".join(" " if each.name == "br" else each.text for each in element.walk()).split())
+        code = " ".join("".join(" " if each.name == "br" else each.text for each in walk([element])).split())
         return " " if not code else f"`` {code} ``" if "`" in code else f"`{code}`"
     text = _LESS.sub(_less, re.sub(r"\s+", " ", element.text)) + _inline(element.children)
     if mark or (name == "sup" and not UNRAISED.match(text)):
@@ -161,7 +155,7 @@ def _indented(lines: Lines, mark: str) -> Lines:
 
 
 def _code(element: Element) -> Lines:
-    text = "".join("\n" if each.name == "br" else each.text for each in element.walk())
+    text = "".join("\n" if each.name == "br" else each.text for each in walk([element]))
     lines = [(line, at) for at, line in enumerate(text.rstrip().split("\n"), element.line)]
     # A line break next to a tag is not part of the code.
     lines = lines[1:] if not lines[0][0].strip() else lines
@@ -190,7 +184,7 @@ def _summary(element: Element) -> Lines:
 def _table(element: Element) -> Lines:
     """Write a table, or only its blocks if it lays out a page: if it has no header cells, or contains headings,
     questions or tables."""
-    descendants = list(element.walk())[1:]
+    descendants = list(walk(element.children))
     layout = any(each.name in HEADINGS | {"table", "details"} or each.asks for each in descendants)
     if layout or not any(each.name == "th" for each in descendants):
         return write_blocks(element)

@@ -2,6 +2,7 @@
 
 from html.parser import HTMLParser
 
+from jieda.content.markdown.body import walk
 from jieda.entry import NO_TEXT
 from jieda.importing.elements import HEADINGS, Element, Lines, write_blocks
 
@@ -73,7 +74,7 @@ class TreeBuilder(HTMLParser):
 
 def _holds_page(element: Element) -> bool:
     """Whether an element holds a page, as a form of ASP.NET does, instead of a small part of it."""
-    return sum(each.name in HEADINGS or each.asks for each in element.walk()) > 1
+    return sum(each.name in HEADINGS or each.asks for each in walk([element])) > 1
 
 
 def html_to_markdown(text: str) -> Lines:
@@ -81,8 +82,8 @@ def html_to_markdown(text: str) -> Lines:
     builder = TreeBuilder()
     builder.feed(text)
     builder.close()
-    for each in builder.root.walk():
+    for each in walk([builder.root]):
         each.children = [child for child in each.children if child.name != "form" or _holds_page(child)]
     # What is outside of the main part, such as the help of the site, belongs to every page.
-    mains = [each for each in builder.root.walk() if each.name == "main"]
+    mains = [each for each in walk([builder.root]) if each.name == "main"]
     return write_blocks(mains[0] if len(mains) == 1 and _holds_page(mains[0]) else builder.root)

@@ -4,12 +4,11 @@ The record, `imports/load.jsonl`, is kept with the content. A line is appended b
 record is rewritten at the end: if a load is killed in between, each file has one of its recorded digests.
 """
 
-import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -38,24 +37,14 @@ def loaded_digest(content: bytes) -> str:
     return digest_of(_STAMP.sub(b"", content[:end], count=1) + content[end:])[:32]
 
 
-class LoadRecord:
+class LoadRecord(dict[str, tuple[str, ...]]):
     """The digests that each file may have, the most recent last, by path."""
 
-    def __init__(self, path: Path, digests: dict[str, tuple[str, ...]]) -> None:
+    def __init__(self, path: Path, digests: Mapping[str, tuple[str, ...]]) -> None:
+        super().__init__(digests)
         self._path = path
-        self._digests = digests
         self._journal: BinaryIO | None = None
         self._changed = False
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._digests
-
-    def paths(self) -> list[str]:
-        """Return all recorded paths, sorted."""
-        return sorted(self._digests)
-
-    def has(self, path: str, digest: str) -> bool:
-        return digest in self._digests.get(path, ())
 
     def announce(self, path: str, digest: str) -> None:
         """Record on disk a file that is about to be written. Raises OSError."""
@@ -64,14 +53,14 @@ class LoadRecord:
             self._journal = self._path.open("ab")
         self._journal.write(_record_line(path, digest))
         self._journal.flush()
-        self._digests[path] = (*self._digests.get(path, ()), digest)
+        self[path] = (*self.get(path, ()), digest)
 
     def settle(self, path: str, digest: str) -> None:
-        if self._digests.get(path) != (digest,):
-            self._digests[path], self._changed = (digest,), True
+        if self.get(path) != (digest,):
+            self[path], self._changed = (digest,), True
 
     def forget(self, path: str) -> None:
-        self._changed |= self._digests.pop(path, None) is not None
+        self._changed |= self.pop(path, None) is not None
 
     def close(self) -> None:
         """Rewrite the record on disk if it changed. Raises OSError."""
@@ -79,7 +68,7 @@ class LoadRecord:
             self._journal.close()
         if self._changed:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            lines = (_record_line(path, digest) for path in self.paths() for digest in self._digests[path])
+            lines = (_record_line(path, digest) for path in sorted(self) for digest in self[path])
             write_aside(self._path, b"".join(lines))
 
 
@@ -92,26 +81,13 @@ def open_record(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
         yield LoadRecord(path, _read(path)[0])
         return
     path.parent.mkdir(exist_ok=True)
-    with _locked(path.parent):
+    with lock_directory(path.parent, f"{directory}: another `jieda load` is at work there: wait for its end"):
         digests, end = _read(path)
         if path.exists() and path.stat().st_size > end:
             os.truncate(path, end)
         record = LoadRecord(path, digests)
         yield record
         record.close()
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    with ExitStack() as stack:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        stack.callback(os.close, descriptor)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            message = f"{folder.parent}: another `jieda load` is at work there: wait for its end"
-            raise JiedaError(message) from error
-        yield
 
 
 def _read(path: Path) -> tuple[dict[str, tuple[str, ...]], int]:
@@ -193,7 +169,7 @@ class Loader:
         return ""
 
     def prune(self) -> Iterator[LoadEvent]:
-        for path in self.record.paths():
+        for path in sorted(self.record):
             if path not in self._seen and (event := self._remove(path)):
                 yield event
 
@@ -248,7 +224,7 @@ class Loader:
         same = digest == loaded_digest(text)
         if same and (existing == text or not stamped):
             return LoadOutcome.UNCHANGED
-        if not same and not self.record.has(path, digest):
+        if not same and digest not in self.record.get(path, ()):
             edited = "has been edited since it was loaded: take the edit over into the source, then delete the file"
             foreign = "was not written by a load: move it away, or give the entry another id"
             raise RefusedLine(("id", f"{path} {edited if path in self.record else foreign}"))
@@ -262,7 +238,7 @@ class Loader:
                 if existing is None:
                     self.record.forget(path)
                     return None
-                if not self.record.has(path, loaded_digest(existing)):
+                if loaded_digest(existing) not in self.record.get(path, ()):
                     fault = "has been edited since it was loaded: delete it if it is not wanted"
                 elif not self.dry_run:
                     folder.remove(path)

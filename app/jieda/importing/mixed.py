@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from jieda.content.markdown.body import SourceBlock
 from jieda.importing.outline import ASKING, HeadedSection, HeadingRank, Host, is_noise
-from jieda.importing.styles import DETAILS, STYLES, Unit
+from jieda.importing.styles import STYLES, Unit, box_tags
 from jieda.importing.wording import WORDING
 
 MIXED = ("marked", "details", "table", "strong")
@@ -18,10 +18,8 @@ def mix_styles(
     hosts: Sequence[Host], chosen: Mapping[int, Units], asking: Set[HeadingRank]
 ) -> Mapping[int, Units]:
     """Return the questions of each host by its number: those in `chosen`, all in one style, and those in other styles.
-
     A host with boxes may have more in any style of MIXED, another only marked ones and those in a style of some host.
-    A heading that asks is a question itself, if it has text before others; `asking`: ranks of headings that do.
-    """
+    A heading that asks is a question itself, if it has text before others; `asking`: ranks of headings that do."""
     used_styles = {units[0].style for units in chosen.values()}
     mixed = dict(chosen)
     for at, host in enumerate(hosts):
@@ -73,18 +71,12 @@ def _in_order(units: Iterable[Unit]) -> Units:
 
 def _boxes(blocks: Sequence[SourceBlock]) -> Iterator[range]:
     """Yield the lines of each outermost `<details>`; an unclosed one extends to the end."""
-    depth, first = 0, 0
-    for block in blocks:
-        if block.kind not in {"html_block", "paragraph"}:
-            continue
-        for match in DETAILS.finditer(block.content):
-            line = block.first + block.content.count("\n", 0, match.start())
-            if not match[0].startswith("</"):
-                first = first if depth else line
-                depth += 1
-            elif depth:
-                depth -= 1
-                if not depth:
-                    yield range(first, line + 1)
-    if depth:
+    before = first = 0
+    for _, depth, _, line in box_tags(blocks):
+        if depth and not before:
+            first = line
+        elif before and not depth:
+            yield range(first, line + 1)
+        before = depth
+    if before:
         yield range(first, blocks[-1].end)

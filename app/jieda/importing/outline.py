@@ -75,10 +75,7 @@ HeadingRank = tuple[int, int]
 @dataclass(slots=True)
 class HeadedSection:
     """A heading and its content: lines `first` up to `end`, `own` blocks, and subsections. `linked`: the heading is a
-    link to another page of the same site.
-
-    The whole page is a section, too, without title or rank.
-    """
+    link to another page of the same site. The whole page is a section, too, without title or rank."""
 
     title: str
     anchor: str
@@ -88,12 +85,6 @@ class HeadedSection:
     linked: bool = False
     own: list[SourceBlock] = field(default_factory=list)
     children: list["HeadedSection"] = field(default_factory=list)
-
-    def walk(self) -> Iterator["HeadedSection"]:
-        """Yield this section and all its subsections, in the order of the page."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
 
 
 def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
@@ -221,7 +212,7 @@ def _is_category(section: HeadedSection, rank_scores: Mapping[HeadingRank, float
 def score_ranks(root: HeadedSection) -> dict[HeadingRank, float]:
     """Return a score per rank of headings: above 0 if they look like categories, otherwise like questions."""
     ranks: dict[HeadingRank, list[HeadedSection]] = defaultdict(list)
-    for section in root.walk():
+    for section in walk([root]):
         if section.rank:
             ranks[section.rank].append(section)
     return {rank: _rank_score(sections, root) for rank, sections in ranks.items()}

@@ -45,19 +45,14 @@ _COMMENT = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """A comment, script or style, or code in a line, in which there is none."""
-_MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
 _DATES = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownPage:
-    """A page of Markdown.
-
-    `titled`: the title is from front matter.
-    `updated`: the date in the page if it is `dated`, otherwise that of its file.
-    `lines` are those of the file, with non-text lines (front matter, comments, imports of MDX) left empty.
-    If they were converted from another markup, `origin` has the line of the file for each, counted from 0.
-    """
+    """A page of Markdown. `titled`: the title is from front matter. `updated`: the date in the page if it is `dated`,
+    otherwise that of its file. `lines`: front matter, comments and imports of MDX are left empty. `origin`: for each,
+    its line of the file, from 0, if that differs."""
 
     path: Path
     lang: Language
@@ -79,10 +74,8 @@ class MarkdownPage:
 
 @dataclass(frozen=True, slots=True)
 class PagePair:
-    """A page in one or both languages. `key`, the end of its path, identifies it in the records.
-
-    `addresses`: web address of the page in each language, if given.
-    """
+    """A page in one or both languages, with its web addresses, if given. `key`, the end of its path, identifies it in
+    the records."""
 
     key: str
     pages: Mapping[Language, MarkdownPage]
@@ -116,7 +109,7 @@ def make_page(
         front = None
     stated_date = _stated_date(fields)
     text = "\n" * raw.count("\n", 0, front.end()) + raw[front.end() :] if front else raw
-    text = _without_modules(_without_comments(text))
+    text = _without_comments(text)
     return MarkdownPage(
         path=path,
         lang=lang or language_of(text),
@@ -130,10 +123,7 @@ def make_page(
 
 
 def read_text(path: Path) -> str:
-    """Read the text of a file, with line ends LF and without control characters.
-
-    Raises ImportingError for a file that cannot be read, is too large or is not UTF-8.
-    """
+    """Read the text of a file, with line ends LF and without control characters. Raises ImportingError."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -223,12 +213,3 @@ def _without_comments(text: str) -> str:
         return match[0] if is_code else "\n" * match[0].count("\n")
 
     return _COMMENT.sub(blank, text)
-
-
-def _without_modules(text: str) -> str:
-    """Blank out the imports and exports of MDX, which are at the start of a line outside code."""
-    lines = text.split("\n")
-    code = code_lines(lines)
-    return "\n".join(
-        "" if number not in code and _MODULE.match(line) else line for number, line in enumerate(lines)
-    )

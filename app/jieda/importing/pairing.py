@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from jieda.analysis.pipeline import Analyzer, Glossary
+from jieda.analysis.pipeline import Glossary
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.entry import Language
 from jieda.han import count_han
@@ -39,23 +39,16 @@ class Features:
     anchor: str
 
 
-class Extractor:
-    """Extracts features of questions, among them words that the glossary or the general wording pairs up."""
-
-    def __init__(self, analyzer: Analyzer, glossary: Glossary) -> None:
-        self._analyzer = analyzer
-        self._glossary = glossary
-
-    def features(self, page: MarkdownPage, question: PageQuestion) -> Features:
-        lines = page.lines[question.body : question.end]
-        text = "\n".join((question.lead, *lines))
-        title = Counter(_tokens(question.title))
-        title.update(f"sort:{name}" for name in WORDING.sorts_of(question.title))
-        mentions = self._glossary.mentions(self._analyzer.analyze(question.title))
-        title.update(f"group:{mention.group}" for mention in mentions)
-        body = Counter(_tokens(text[:MAX_TEXT_CHARS]))
-        body.update(f"at:{address}" for address in _addresses(text))
-        return Features(title, body, _layout(lines), question.anchor)
+def features_of(page: MarkdownPage, question: PageQuestion, glossary: Glossary) -> Features:
+    """Return the features of a question, among them words that the glossary or the general wording pairs up."""
+    lines = page.lines[question.body : question.end]
+    text = "\n".join((question.lead, *lines))
+    title = Counter(_tokens(question.title))
+    title.update(f"sort:{name}" for name in WORDING.sorts_of(question.title))
+    title.update(f"group:{concept.term}" for concept in glossary.read(question.title).concepts)
+    body = Counter(_tokens(text[:MAX_TEXT_CHARS]))
+    body.update(f"at:{address}" for address in _addresses(text))
+    return Features(title, body, _layout(lines), question.anchor)
 
 
 def _tokens(text: str) -> list[str]:
@@ -174,10 +167,8 @@ def _cosines(en: Sequence[Mapping[str, int]], zh: Sequence[Mapping[str, int]]) -
 
 @dataclass(frozen=True, slots=True)
 class BilingualQuestion:
-    """A question in one or both languages.
-
-    `similarity`: of code, names and general words, 0 to 1. `sure`: no other pairing is nearly as similar.
-    """
+    """A question in one or both languages. `similarity`: of code, names and general words, 0 to 1. `sure`: no other
+    pairing is nearly as similar."""
 
     pair: PagePair
     questions: Mapping[Language, PageQuestion]
@@ -191,11 +182,11 @@ class BilingualQuestion:
         return {lang: " ".join(title[:MAX_TITLE_CHARS].split()) for lang, title in titles.items()}
 
 
-def find_candidates(pair: PagePair, extractor: Extractor) -> tuple[BilingualQuestion, ...]:
+def find_candidates(pair: PagePair, glossary: Glossary) -> tuple[BilingualQuestion, ...]:
     """Find and pair the questions of a page, in English order, Chinese-only ones last, without repeated ones."""
     questions = {lang: _without_repetitions(page, find_questions(page)) for lang, page in pair.pages.items()}
     features = {
-        lang: [extractor.features(pair.pages[lang], each) for each in questions.get(lang, ())]
+        lang: [features_of(pair.pages[lang], each, glossary) for each in questions.get(lang, ())]
         for lang in Language
     }
     matched, similarities, rivals = pair_up(features[Language.EN], features[Language.ZH])

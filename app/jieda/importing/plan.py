@@ -15,7 +15,7 @@ from jieda.drafting.guesses import SlugAllocator, doubt, finders_of
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.importing.page import PagePair, is_foreign
-from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
+from jieda.importing.pairing import BilingualQuestion, find_candidates
 from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
 from jieda.importing.questions import WHOLE_PAGE_STYLES, LeftOut, find_left_out
 from jieda.importing.records import (
@@ -80,10 +80,8 @@ class PlanRow:
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
     """What an import does: rows in the order of the pages, and the record after the new entries are written.
-
-    `passed_over`: pages skipped as unrelated; `empty`: pages named explicitly that have no questions; `left_out`:
-    sections of the other pages that are not part of questions, by page.
-    """
+    `passed_over`: pages skipped as unrelated; `empty`: named ones without questions; `left_out`: sections of others
+    that are in no question, by page."""
 
     rows: tuple[PlanRow, ...]
     record: tuple[EntryTexts, ...]
@@ -118,8 +116,8 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
         names = ", ".join(known)
         raise ImportingError(f"framework {request.framework!r} is not in taxonomy.yaml, which has {names}")
     analyzer = Analyzer(content.vocabulary.dictionary)
-    extractor = Extractor(analyzer, Glossary(content.vocabulary.glossary, analyzer))
-    candidates, passed_over, empty, left_out = _read_candidates(request.sources, extractor, progress)
+    glossary = Glossary(content.vocabulary.glossary, analyzer)
+    candidates, passed_over, empty, left_out = _read_candidates(request.sources, glossary, progress)
     record = read_record(request.directories[-1], framework.id)
     candidates = reuse_page_keys(candidates, record)
     recorded = recognize(candidates, record)
@@ -134,7 +132,12 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
         samples=content.samples,
         titles=_ids_by_title(candidates, ids, content.corpus),
     )
-    proposals = _add_shared_doubts(_propose(candidates, ids, proposer, progress), content.corpus)
+    targets = _targets(candidates, ids)
+    proposals = [
+        proposer.propose(candidate, entry_id, targets[candidate.pair.key], vague=not descriptive)
+        for candidate, (entry_id, descriptive) in progress(list(zip(candidates, ids, strict=True)))
+    ]
+    _add_shared_doubts(proposals, content.corpus)
     rows = [_row(proposal, recorded.get(at), content) for at, proposal in enumerate(proposals)]
     gone = _rows_of_gone(candidates, record, {each.id for each in recorded.values()})
     accepted = {row.id for row in gone} if request.accept else set()
@@ -145,7 +148,7 @@ def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan
 
 
 def _read_candidates(
-    sources: ImportSources, extractor: Extractor, progress: Progress
+    sources: ImportSources, glossary: Glossary, progress: Progress
 ) -> tuple[Sequence[BilingualQuestion], list[str], list[str], dict[str, list[LeftOut]]]:
     """Return the questions of all pages, the keys of pages passed over and of empty ones, and what is left out."""
     candidates: list[BilingualQuestion] = []
@@ -155,7 +158,7 @@ def _read_candidates(
     pages = page_files(sources)
     for files, key in progress(list(zip(pages, page_keys(pages), strict=True))):
         pair = read_pair(files, key, sources)
-        on_page = find_candidates(pair, extractor)
+        on_page = find_candidates(pair, glossary)
         if on_page and _holds_questions(files, pair, on_page):
             candidates += on_page
             left_out[pair.key] = []
@@ -204,18 +207,8 @@ def _ids_by_title(candidates: Sequence[BilingualQuestion], ids: Ids, corpus: Cor
     return titles
 
 
-def _propose(
-    candidates: Sequence[BilingualQuestion], ids: Ids, proposer: Proposer, progress: Progress
-) -> list[Proposal]:
-    targets = _targets(candidates, ids, proposer.framework.id)
-    return [
-        proposer.propose(candidate, entry_id, targets[candidate.pair.key], vague=not descriptive)
-        for candidate, (entry_id, descriptive) in progress(list(zip(candidates, ids, strict=True)))
-    ]
-
-
-def _add_shared_doubts(proposals: Sequence[Proposal], corpus: Corpus) -> list[Proposal]:
-    """Return the proposals, with a doubt added to each that shares a signature with another or with an entry."""
+def _add_shared_doubts(proposals: Sequence[Proposal], corpus: Corpus) -> None:
+    """Add a doubt to each proposal that shares a signature with another or with an entry."""
     holders: dict[str, set[str]] = defaultdict(set)
     for file in corpus.files:
         for signature in file.front.signatures:
@@ -224,19 +217,12 @@ def _add_shared_doubts(proposals: Sequence[Proposal], corpus: Corpus) -> list[Pr
     for proposal in proposals:
         for line in proposal.signatures:
             holders[line].add(proposal.id)
-    return [_add_shared_doubt(proposal, holders) for proposal in proposals]
-
-
-def _add_shared_doubt(proposal: Proposal, holders: Mapping[str, set[str]]) -> Proposal:
-    others = sorted(set().union(*(holders[line] for line in proposal.signatures)) - {proposal.id})
-    if not others:
-        return proposal
-    shared = doubt("shared", ids=", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else ""))
-    editions = {
-        lang: replace(edition, doubts=(*edition.doubts, shared))
-        for lang, edition in proposal.editions.items()
-    }
-    return replace(proposal, editions=editions)
+    for proposal in proposals:
+        if others := sorted(set().union(*(holders[line] for line in proposal.signatures)) - {proposal.id}):
+            names = ", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
+            shared = doubt("shared", ids=names)
+            for lang, edition in proposal.editions.items():
+                proposal.editions[lang] = replace(edition, doubts=(*edition.doubts, shared))
 
 
 def _row(proposal: Proposal, recorded: EntryTexts | None, content: Loaded) -> PlanRow:
@@ -312,9 +298,7 @@ def _assign_ids(
     return ids
 
 
-def _targets(
-    candidates: Sequence[BilingualQuestion], ids: Ids, framework: str
-) -> dict[str, dict[Language, Targets]]:
+def _targets(candidates: Sequence[BilingualQuestion], ids: Ids) -> dict[str, dict[Language, Targets]]:
     """Return the link targets of every page; each knows the anchors of all pages."""
     pairs = {candidate.pair.key: candidate.pair for candidate in candidates}
     entries: dict[Path, dict[str, str]] = defaultdict(dict)
@@ -333,8 +317,6 @@ def _targets(
             lang: Targets(
                 path=page.path.resolve(),
                 base=pair.addresses.get(lang, ""),
-                lang=lang,
-                framework=framework,
                 entries=entries,
                 references=parse_page(page.text).references,
             )

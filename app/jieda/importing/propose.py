@@ -54,7 +54,7 @@ class Proposal:
     topics: tuple[str, ...]
     error_types: tuple[str, ...]
     signatures: tuple[str, ...]
-    editions: Mapping[Language, EditionDraft]
+    editions: dict[Language, EditionDraft]
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -70,10 +70,8 @@ _CONCEPTS = frozenset({"what", "why", "where", "can", "difference"})
 
 @dataclass(frozen=True, slots=True)
 class Proposer:
-    """Makes proposals for one framework. `titles`: folded titles of the content to entry ids.
-
-    `license`, `updated`: those of all pages; empty or None if not given.
-    """
+    """Makes proposals for one framework. `titles`: folded titles of the content to entry ids. `license`, `updated`:
+    those of all pages; empty or None if not given."""
 
     framework: Tag
     license: str
@@ -116,7 +114,7 @@ class Proposer:
                     *self._page_doubts(lang, candidate, entry_id),
                     *_answer_doubts(answers[lang]),
                 ),
-                images=answers[lang].images,
+                images=answers[lang].links.images,
             )
             for lang in candidate.questions
         }
@@ -184,8 +182,8 @@ def _has_problem_and_fix(answer: PageAnswer) -> bool:
 def _answer_doubts(answer: PageAnswer) -> Iterator[Doubt]:
     if not answer.text:
         yield doubt("answer")
-    yield from (doubt("link", target=target) for target in answer.lost)
-    yield from (doubt("image", target=target) for target in answer.linked_images)
+    yield from (doubt("link", target=target) for target in dict.fromkeys(answer.links.lost))
+    yield from (doubt("image", target=target) for target in dict.fromkeys(answer.links.linked_images))
 
 
 def _error_doubts(
@@ -246,10 +244,7 @@ def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
 
 
 def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag) -> Iterator[Path]:
-    """Write the editions and copy their images into a content directory; yield the files written.
-
-    Existing files are left alone.
-    """
+    """Write the editions and their images into a content directory, except over existing files; yield those written."""
     for proposal in proposals:
         for lang, edition in proposal.editions.items():
             path = directory / lang / f"{proposal.id}.md"

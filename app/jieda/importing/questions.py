@@ -187,7 +187,7 @@ def find_left_out(page: MarkdownPage, questions: Sequence[PageQuestion]) -> Iter
     root = outline(parse_page(page.text).blocks, len(page.lines))
     parts = _question_sections(page, root)
     titles = {question.written for question in questions}
-    for section in root.walk():
+    for section in walk([root]):
         end = section.children[0].first if section.children else section.end
         covered = any(each.first < end and section.first < each.end for each in questions)
         introduces = section.children and size(section.own) < 2 * SHORT
@@ -248,14 +248,12 @@ def _has_answer(section: HeadedSection) -> bool:
 def _question_sections(page: MarkdownPage, root: HeadedSection) -> tuple[HeadedSection, ...]:
     """Return the FAQ sections of a page about something else; otherwise the whole page."""
     names = [page.title, page.path.stem, *(each.title for each in root.children if len(root.children) == 1)]
-    faqs = [each for each in root.walk() if each.rank and WORDING.holds_questions(each.title)]
+    faqs = [each for each in walk([root]) if each.rank and WORDING.holds_questions(each.title)]
     if not faqs or any(map(WORDING.holds_questions, names)):
         return (root,)
-    outermost = [
-        each for each in faqs if not any(other is not each and each in other.walk() for other in faqs)
-    ]
+    outermost = [each for each in faqs if not any(each in walk(other.children) for other in faqs)]
     spans = [range(each.first, each.end) for each in outermost]
-    leaves = [each for each in root.walk() if each.title and not each.children]
+    leaves = [each for each in walk([root]) if each.title and not each.children]
     others = [each.title for each in leaves if not any(each.first in span for span in spans)]
     asking = [WORDING.likeness(title) == 1 for title in others]
     if not others or sum(asking) > 0.5 * len(asking):

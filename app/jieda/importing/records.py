@@ -1,8 +1,5 @@
-"""Records of what was imported from which page, so that a repeated import recognizes it.
-
-A record, `imports/<framework>.json`, is kept with the content and belongs in git. It has every edition as it was
-imported, with which the current page and the current entry are compared.
-"""
+"""Records of imports, `imports/<framework>.json`: every edition as it was imported, with which a repeated import
+compares the current page and the current entry."""
 
 import json
 import re
@@ -204,10 +201,8 @@ class PageChange:
 
 
 def find_changes(imported: EntryTexts, page: EntryTexts, entry: EntryTexts) -> tuple[PageChange, ...]:
-    """Return every change of the page since it was imported, compared with the entry as it is now.
-
-    An edition that was deleted since is ignored.
-    """
+    """Return every change of the page since it was imported, compared with the entry as it is now; an edition that was
+    deleted since is ignored."""
     changes: list[PageChange] = []
     for lang, now in page.editions.items():
         then, current = imported.editions.get(lang), entry.editions.get(lang)

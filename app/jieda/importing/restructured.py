@@ -1,7 +1,5 @@
-"""Reads a page of reStructuredText as elements; no other module uses docutils.
-
-docutils is an optional extra. Roles and directives of Sphinx, which it does not know, are reduced to their text.
-"""
+"""Reads a page of reStructuredText as elements, with docutils, an optional extra. Roles and directives of Sphinx, which
+it does not know, are reduced to their text."""
 
 import re
 import sys
@@ -9,6 +7,7 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent
 from typing import Any
 
+from jieda.content.markdown.body import walk
 from jieda.errors import ImportingError
 from jieda.importing.elements import NOTICES, Element, Lines, write_blocks
 
@@ -137,7 +136,7 @@ def _change_quotation(element: Element, node: Any, _level: int) -> None:
 
 def _change_table(element: Element, _node: Any, _level: int) -> None:
     """Make the cells of the first row header cells."""
-    rows = (each for each in element.walk() if each.name == "tr")
+    rows = (each for each in walk([element]) if each.name == "tr")
     for number, row in enumerate(rows):
         for cell in row.children:
             cell.name = "td" if number else "th"
@@ -161,7 +160,7 @@ def _read_directive(element: Element, node: Any, level: int) -> None:
                 return
             summary = argument if match["name"] in FOLDED else ""
             content = _document(text if summary else f"{argument}\n\n{text}", level)
-            for each in content.walk():
+            for each in walk([content]):
                 each.line = element.line
             if summary:
                 element.name = "details"

@@ -123,28 +123,21 @@ WHOLE_PAGE = ""
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Data to resolve the addresses on a page.
-
-    `entries`: for each page of the same import, by path and by `page_stem`, a map of anchors and their keys to entry
-    ids, with the id of a page that is one entry under WHOLE_PAGE. `base`: web address of the page, or empty.
-    `references`: the page's reference links.
-    """
+    """Data to resolve the addresses on a page. `base`: web address of the page, or empty. `entries`: for each page of
+    the same import, by path and by `page_stem`, a map of anchors and their keys to entry ids, with the id of a page
+    that is one entry under WHOLE_PAGE. `references`: the page's reference links."""
 
     path: Path
     base: str
-    lang: Language
-    framework: str
     entries: Mapping[Path, dict[str, str]]
     references: Mapping[str, str]
 
 
 @dataclass(slots=True)
 class LinkRewriter:
-    """Rewrites the addresses in an answer for the entry `entry_slug`, and collects those that cannot be kept.
-
-    `anchors`: old to new ones in the answer; `lost`: broken links, which are now plain text; `images`: files to be
-    copied, by new file name; `linked_images`: images that could not be copied, which are now links or text.
-    """
+    """Rewrites the addresses in an answer for the entry `entry_slug`. `anchors`: old to new ones in the answer; `lost`:
+    broken links, which are now plain text; `images`: files to be copied, by new name; `linked_images`: others, which
+    are now links or text."""
 
     targets: Targets
     entry_slug: str
@@ -189,11 +182,10 @@ class LinkRewriter:
         if not re.match(r"[a-z][a-z0-9+.-]*:|//", path, re.IGNORECASE):
             ids = _anchors_of(path, targets)
             entry_id = ids.get(fragment) or ids.get(anchor_key(fragment)) or (path and ids.get(WHOLE_PAGE))
-            if entry_id and entry_id != f"{targets.framework}/{self.entry_slug}":
+            if entry_id and entry_id.partition("/")[2] != self.entry_slug:
                 return f"{entry_id.rpartition('/')[2]}.md"
         address = urljoin(targets.base, target) if targets.base else target
-        link = read_link(address, targets.lang, targets.framework, 0)
-        return address if link.kind is LinkKind.EXTERNAL else None
+        return address if read_link(address, Language.EN, "", 0).kind is LinkKind.EXTERNAL else None
 
     def _image(self, label: str, target: str) -> str:
         """Copy an image on disk; turn any other into a link, because pages load nothing from other hosts."""

@@ -112,10 +112,8 @@ _SUFFIX = re.compile(r"[._-](?P<lang>en|en[-_]us|zh|zh[-_](?:cn|hans)|cn)$", re.
 
 @dataclass(frozen=True, slots=True)
 class ImportSources:
-    """The sources of an import: pages of one language in each of `roots`, of unknown languages in `mixed`.
-
-    `addresses`: web address of a page, or of the directory that contains it.
-    """
+    """The sources of an import: pages of one language in each of `roots`, of unknown languages in `mixed`. `addresses`:
+    of a page or the directory that contains it, on the web."""
 
     roots: Mapping[Language, Path]
     mixed: Sequence[Path]

@@ -1,8 +1,5 @@
-"""The third stage, below headings: finds pieces of text that may start with a question.
-
-A style is a way to write questions without headings. The finder of each returns lines in the blocks of a section where
-a question may start; `jieda.importing.questions` decides which styles a page really uses.
-"""
+"""The third stage, below headings: for each style, a way to write questions without headings, finds where a question
+may start in the blocks of a section; `jieda.importing.questions` decides which styles a page really uses."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,8 +23,10 @@ _LED = re.compile(
 _DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
 """A problem in bold, then a dash and what to do."""
 _BEFORE_STRONG = re.compile(rf"{PICTURES.pattern}(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{{1,3}}[.、)]\s*)?")
-_SUMMARY = re.compile(r"<summary\b[^>]*>\s*(?:#{1,6}\s)?(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
-DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
+_BOX_TAG = re.compile(
+    r"<details\b|</details\s*>|<summary\b[^>]*>\s*(?:#{1,6}\s)?(?P<title>.*?)</summary>",
+    re.DOTALL | re.IGNORECASE,
+)
 _TERM = re.compile(r"<dt\b[^>]*>(?P<title>.*?)(?:</dt>|(?=<dd))", re.DOTALL | re.IGNORECASE)
 _DEFINITION = re.compile(r"(?P<title>[^\n]+)\n:[ \t]+\S")
 _BRACKETS = r"(?:[`*]*\[[^\]\n\d]{1,40}\][`*]*(?![(\[])|【[^】\n]{1,40}】)"
@@ -41,11 +40,9 @@ _NUMBERED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A possible question: its title, the line it starts on (`first`), and the first line after it (`body`).
-
-    `lead`: text after the question on the same line, which is the start of the answer or all of it. `style`: its key
-    in STYLES, once decided.
-    """
+    """A possible question: its title, the line it starts on (`first`), and the first line after it (`body`). `lead`:
+    text after the question on the same line, the start of the answer or all of it. `style`: its key in STYLES, once
+    decided."""
 
     title: str
     first: int
@@ -59,22 +56,24 @@ class Unit:
 Finder = Callable[[Sequence[SourceBlock]], Iterator[Unit]]
 
 
-def _details(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
+def box_tags(blocks: Sequence[SourceBlock]) -> Iterator[tuple[re.Match[str], int, SourceBlock, int]]:
+    """Yield the tags of boxes, each with the number of boxes that are open after it, its block and its line."""
     depth = 0
     for block in blocks:
-        if block.kind not in {"html_block", "paragraph"}:
-            continue
-        for match in re.finditer(
-            f"{DETAILS.pattern}|{_SUMMARY.pattern}", block.content, re.IGNORECASE | re.DOTALL
-        ):
-            if match[0].startswith("</"):
-                depth = max(depth - 1, 0)
-            elif match["title"] is None:
-                depth += 1
-                start = block.first + block.content.count("\n", 0, match.start())
-            elif depth == 1:
-                body, lead = _after(block, match.end())
-                yield Unit(plain(match["title"]), start, body, answered=True, lead=lead)
+        for match in _BOX_TAG.finditer(block.content if block.kind in {"html_block", "paragraph"} else ""):
+            if match["title"] is None:
+                depth = max(depth - 1, 0) if match[0].startswith("</") else depth + 1
+            yield match, depth, block, block.first + block.content.count("\n", 0, match.start())
+
+
+def _details(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
+    start = 0
+    for match, depth, block, line in box_tags(blocks):
+        if match["title"] is None:
+            start = start if match[0].startswith("</") else line
+        elif depth == 1:
+            body, lead = _after(block, match.end())
+            yield Unit(plain(match["title"]), start, body, answered=True, lead=lead)
 
 
 def _after(block: SourceBlock, offset: int) -> tuple[int, str]:
@@ -216,9 +215,8 @@ def _question_column(headers: tuple[str, ...]) -> int | None:
 
 
 def _numbered_lines(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
-    """Find numbered lines that ask something and are not lists in Markdown, such as `1、如何…？`.
-
-    A line right above another numbered line has no answer: lists of links to tutorials look like that."""
+    """Find numbered lines that ask something and are not lists in Markdown, such as `1、如何…？`. A line right above
+    another has no answer: lists of links to tutorials look like that."""
     for block in blocks:
         lines = block.content.split("\n") if block.kind == "paragraph" else []
         for offset, line in enumerate(lines):

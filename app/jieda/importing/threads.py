@@ -1,8 +1,5 @@
-"""Reads threads of an issue tracker from the output of its command line or its export: a JSON array, or JSON lines.
-
-`gh issue list --json …`, the REST answers of GitHub, GitLab and Gitee, and GitLab's project export use different field
-names; the constants below list them all. Nothing is fetched.
-"""
+"""Reads threads of an issue tracker from a JSON array or JSON lines: `gh issue list --json …`, the REST answers of
+GitHub, GitLab and Gitee, or GitLab's project export. The constants list the field names of all of them."""
 
 import json
 import re

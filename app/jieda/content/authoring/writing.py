@@ -68,14 +68,17 @@ class ContentFolder:
 
 
 @contextmanager
-def lock_directory(directory: Path) -> Iterator[ContentFolder]:
-    """Lock a content directory for writing; other writers wait. Raises AuthoringError if it cannot be opened."""
+def lock_directory(directory: Path, busy: str = "") -> Iterator[ContentFolder]:
+    """Lock a directory for writing; other writers wait, or fail with the message `busy`. Raises AuthoringError."""
     try:
         root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
         raise AuthoringError(f"{directory}: {error.strerror}") from error
     try:
-        fcntl.flock(root, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(root, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
+        except BlockingIOError as error:
+            raise AuthoringError(busy) from error
         yield ContentFolder(directory.resolve())
     finally:
         os.close(root)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline, autolink
@@ -232,6 +232,9 @@ def _find_code(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:
                 yield child.content, True
 
 
+T = TypeVar("T", bound=Any)
+
+
 @dataclass(frozen=True, slots=True)
 class SourceBlock:
     """A block of any Markdown page: lines `first` to `end` of its source, from 0, without the last.
@@ -250,8 +253,8 @@ class SourceBlock:
     children: tuple["SourceBlock", ...]
 
 
-def walk(blocks: Iterable[SourceBlock]) -> Iterator[SourceBlock]:
-    """Yield blocks and all their descendants, in the order of the page."""
+def walk(blocks: Iterable[T]) -> Iterator[T]:
+    """Yield blocks, or other nodes with `children`, and all their descendants, in the order of the page."""
     for block in blocks:
         yield block
         yield from walk(block.children)
