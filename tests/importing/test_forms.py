@@ -742,13 +742,17 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
 
 def test_the_text_of_a_box_is_the_answer(imported: Callable[..., Result], tmp_path: Path) -> None:
     page = (
-        "# FAQ\n\n::: details Why is it slow?\n- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```\n:::\n\n"
+        "# FAQ\n\n::: details Why is it slow?\n- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```\n"
+        "<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td>c</td><td><code>d</code></td></tr>\n</table>\n:::\n\n"
         '??? question "Can I stop it?"\n\n    Yes:\n\n    1. wait\n    2. go\n\nMay I ask?\n\n:   Do.\n\n'
         '<Accordion title="Does it scale?">\n    <Note>\n    It does.\n    </Note>\n</Accordion>\n\n'
         "/// details | Where are logs?\n    type: tip\n\nIn `/var`.\n///\n"
     )
     assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
-    assert "- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```" in draft(tmp_path, "slow")
+    assert (
+        "- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```\n\n| a | b |\n| --- | --- |\n| c | `d` |\n"
+        in draft(tmp_path, "slow")
+    )
     assert "Yes:\n\n1. wait\n2. go\n" in draft(tmp_path, "stop")
     assert ":::" not in draft(tmp_path, "slow")
     assert "\nDo.\n" in draft(tmp_path, "may-ask")
@@ -797,7 +801,7 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
 <p><a href="print.html"><i class="icon"></i></a></p>
 <table><thead><tr><th>Model<th>Plug</tr></thead>
 <tr><td>A<td><p><code>C13</code> | <b>old</b></p>
-<tr><td>B<td><pre>C14</pre><td>new</table>
+<tr><td>B<td><ul><li><code>C14</code><li>C15</ul><td>new</table>
 <ol><li>Switch it off.<ul><li>At the back.</ul><li>Pull.</ol>
 <pre>
 <code>pull --all
@@ -805,6 +809,9 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
   # and wait
 </code></pre>
 <table><tr><td>Side by side</td><td>for looks</td></tr></table>
+<table><tr><td>Light<td>Means<tr><td>red<td>Do:<ul><li>stop<li>wait</ul></table>
+<table><tr><td>Light<td>Means<tr><td>red<td><p><b>stop</b></table>
+<div class="admonition tip"><p class="admonition-title">Mind</p><p>It <b>moves</b>.</p></div>
 <section><ol start="x"><li>Mind:</ol>
 <aside>Never wrap it in a &lt;div&gt;, 2<sup>3</sup> &lt; 3<sup>rd</sup>,
 <code><a href="x">&lt;!--<br>a`b</a></code></aside>
@@ -817,7 +824,7 @@ One of these:
 | Model | Plug |  |
 | --- | --- | --- |
 | A | `C13` \\| **old** |  |
-| B | `C14` | new |
+| B | `C14`; C15 | new |
 
 1. Switch it off.
 
@@ -832,6 +839,24 @@ pull --all
 ```
 
 Side by side for looks
+
+Light Means
+
+red
+
+Do:
+
+- stop
+
+- wait
+
+| Light | Means |
+| --- | --- |
+| red | **stop** |
+
+> **Mind**
+>
+> It **moves**.
 
 1. Mind:
 

@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 from textwrap import indent
 
 from jieda.content.markdown.body import walk
+from jieda.importing.wording import WORDING
 
 Lines = list[tuple[str, int]]
 """Lines of Markdown, each with its line in the file, counted from 0."""
 
 NOTICES = frozenset("attention caution danger error hint important note tip warning".split())
 """Kinds of notices that reStructuredText and MyST share."""
+NOTICE_CLASSES = frozenset(
+    "admonition alert callout confluence-information-macro custom-block notice".split()
+)
+"""Classes of elements that are notices."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
 UNRAISED = re.compile(r"\s*(?:st|nd|rd|th|er|tm)\b", re.IGNORECASE)
 """What is no exponent though it is raised: `1<sup>st</sup>`."""
@@ -60,7 +65,9 @@ def write_blocks(parent: Element) -> Lines:
             continue
         lines += _paragraph(run)
         run = []
-        lines += _question(child) if child.asks else _WRITERS.get(child.name, write_blocks)(child)
+        is_notice = NOTICE_CLASSES & set(child.attributes.get("class", "").split())
+        writer = _WRITERS.get(child.name, _notice if is_notice else write_blocks)
+        lines += _question(child) if child.asks else writer(child)
     return lines + _paragraph(run)
 
 
@@ -98,6 +105,8 @@ def _inline_text(element: Element) -> str:
         return f"[{text}]({attributes['href']})" if attributes.get("href") and text.strip() else text
     if name == "img":
         return f"![{attributes.get('alt', '')}]({attributes.get('src', '')})"
+    if name == "li":
+        text = f"{text.rstrip(' ;')};"
     return f" {text} " if name in BLOCKS or name in {"br", "td", "th"} else text
 
 
@@ -171,6 +180,14 @@ def _quotation(element: Element) -> Lines:
     return [*((f"> {text}".rstrip(), line) for text, line in lines), ("", element.line)]
 
 
+def _notice(element: Element) -> Lines:
+    """Write a notice as a quotation that begins with its title in bold."""
+    titled = (each for each in walk(element.children) if "title" in each.attributes.get("class", ""))
+    if title := next(titled, None):
+        title.name, title.children = "p", [Element("strong", title.line, children=title.children)]
+    return _quotation(element)
+
+
 def _details(element: Element) -> Lines:
     lines = write_blocks(element)
     ends = lines[-1][1] if lines else element.line
@@ -182,14 +199,19 @@ def _summary(element: Element) -> Lines:
 
 
 def _table(element: Element) -> Lines:
-    """Write a table, or only its blocks if it lays out a page: if it has no header cells, or contains headings,
-    questions or tables."""
+    """Write a table, or only its blocks if it lays out a page: if it contains headings, questions or tables, or without
+    header cells other blocks or rows that are not equally long."""
     descendants = list(walk(element.children))
     layout = any(each.name in HEADINGS | {"table", "details"} or each.asks for each in descendants)
-    if layout or not any(each.name == "th" for each in descendants):
-        return write_blocks(element)
     rows = [(cells, each.line) for each in descendants if each.name == "tr" and (cells := _cells(each))]
-    width = max((len(cells) for cells, _ in rows), default=0)
+    widths = {len(cells) for cells, _ in rows}
+    if not any(each.name == "th" for each in descendants):
+        layout |= len(rows) < 2 or len(widths) > 1 or max(widths) < 2
+        layout |= any(each.name in BLOCKS - {"tr", "p", "div"} for each in descendants)
+        layout |= any(WORDING.marked(cell) for cells, _ in rows for cell in cells)
+    if layout:
+        return write_blocks(element)
+    width = max(widths, default=0)
     padded = [([*cells, *[""] * (width - len(cells))], line) for cells, line in rows]
     padded[1:1] = [(["---"] * width, line) for _, line in padded[:1]]
     lines = [(f"| {' | '.join(cells)} |", line) for cells, line in padded]
@@ -198,7 +220,7 @@ def _table(element: Element) -> Lines:
 
 def _cells(row: Element) -> list[str]:
     texts = (_inline(each.children) for each in row.children if each.name in {"td", "th"})
-    return [" ".join(text.split()).replace("|", "\\|") for text in texts]
+    return [" ".join(text.split()).rstrip(" ;").replace("|", "\\|") for text in texts]
 
 
 _WRITERS: Mapping[str, Callable[[Element], Lines]] = {

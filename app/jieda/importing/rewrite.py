@@ -12,6 +12,7 @@ from jieda.content.markdown.body import BARE_ADDRESS
 from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
 from jieda.importing.elements import INLINE, UNRAISED
+from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.outline import ATTRIBUTES, all_code_lines, between_spans, decode
 
 _ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
@@ -33,6 +34,7 @@ _SPACED: Mapping[tuple[str, str], str] = {
     ("summary", ""): "\n\n**",
     ("summary", "/"): "**\n\n",
 }
+_TABLE = re.compile(r"^<table\b(?:(?!<table\b).)*?</table\s*>", re.DOTALL | re.MULTILINE)
 _ANCHOR = re.compile(r"<a\b(?P<rest>[^<>]*)>(?P<text>.*?)</a>", re.IGNORECASE | re.DOTALL)
 _EDGE = re.compile(
     r"[\s\u200b]*|[ \u200b]{0,3}"
@@ -79,8 +81,15 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 def _tags(text: str) -> str:
     # Components of MDX are closed; `List<String>` is not.
     closed = {name for pair in _CLOSED.findall(text) for name in pair}
+    text = _TABLE.sub(_table, text) if "</table" in text else text
     text = _ANCHOR.sub(_link, _ATTRIBUTES.sub("", text))
     return decode(_TAG.sub(lambda match: _tag(match, closed), text))
+
+
+def _table(match: re.Match[str]) -> str:
+    # A placeholder of a code span would be lost.
+    table = "" if "\x00" in match[0] else "\n".join(line for line, _ in html_to_markdown(match[0]))
+    return f"\n{table}\n" if table else match[0]
 
 
 def _attribute(rest: str, name: str) -> str:
