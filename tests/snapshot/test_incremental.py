@@ -88,7 +88,9 @@ def other_files(draw: st.DrawFn) -> Edit:
     )
 
 
-edits = st.lists(st.one_of(editions(), editions(), other_files()), min_size=1, max_size=3)
+edits = st.lists(
+    st.tuples(st.booleans(), st.one_of(editions(), editions(), other_files())), min_size=1, max_size=3
+)
 
 
 def apply(folder: Path, edit: Edit) -> None:
@@ -143,20 +145,22 @@ def loaded(library: Library) -> dict[str, object]:
 @pytest.mark.quick
 @settings(max_examples=examples(15), deadline=None)
 @given(steps=st.lists(edits, min_size=1, max_size=5))
-def test_step_by_step_is_the_same_as_all_at_once(analyzers: Analyzers, steps: list[list[Edit]]) -> None:
+def test_step_by_step_is_the_same_as_all_at_once(
+    analyzers: Analyzers, steps: list[list[tuple[bool, Edit]]]
+) -> None:
     place = Path(tempfile.mkdtemp(prefix="jieda-test-"))
     try:
         always = {"en/roll/always.md": edition("Always"), "zh/roll/a.md": edition("甲", body("zh", "b", ""))}
-        content = write(place / "content", always)
-        builder = Builder([content], place / "data", analyzers)
+        content = [write(place / "content", always), write(place / "later", {})]
+        builder = Builder(content, place / "data", analyzers)
         builder.build()
         for step in steps:
-            for edit in step:
-                apply(content, edit)
+            for later, edit in step:
+                apply(content[later], edit)
             built = builder.build()
-            assert served(place / "data", built.generation) == loaded(load_checked(content))
+            assert served(place / "data", built.generation) == loaded(load_checked(*content))
         # A builder that remembers nothing, over what the other one left on disk.
-        again = Builder([content], place / "data", analyzers).build()
+        again = Builder(content, place / "data", analyzers).build()
         assert (again.generation, again.changed) == (built.generation, False)
     finally:
         shutil.rmtree(place)
