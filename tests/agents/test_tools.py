@@ -259,7 +259,7 @@ def test_the_language_is_the_one_asked_for_else_that_of_the_query_else_english(
         ),
         (
             "read",
-            {"id": "https://faq.example.com/kb/zh/entries/roll/node2pg-keyerror#fix"},
+            {"id": "https://faq.example.com/kb/zh/entries/roll/node2pg-keyerror/#fix"},
             {"id": CALLS["read"]["id"], "lang": "zh"},
         ),
         (

@@ -17,7 +17,7 @@ LANGUAGE_SAMPLE = 8000
 CHINESE_SHARE = 0.2
 """Share of Han characters among letters above which a log counts as Chinese: a few quoted words must not suffice."""
 
-ENTRY_PATH = r".*/(?:(en|zh)|api/v1)/entries/([^/]+)/([^/]+?)(?:\.md)?"
+ENTRY_PATH = r".*/(?:(en|zh)|api/v1)/entries/([^/]+)/([^/]+?)(?:\.md)?/?"
 """The path of an entry's page, or of its API address."""
 _LETTER = re.compile(r"[^\W\d_]")
 _OMITTED = (None, "")
