@@ -124,6 +124,13 @@ def ranges(starts: Array, sizes: Array) -> Array:
     return found + np.arange(len(found))
 
 
+def firsts(numbers: Array) -> Array:
+    """Return the mask of the first of each run of equal numbers."""
+    mask = np.ones(len(numbers), dtype=np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=mask[1:])
+    return mask
+
+
 def link_arrays(source: Path, name: str, target: Path) -> None:
     """Link or copy a file of `source` into the directory `target`. Raises OSError, also if it is not a plain file."""
     place = source / f"{name}{SUFFIX}"

@@ -14,7 +14,7 @@ import numpy as np
 from jieda.byte_cache import cache_short
 from jieda.entry import Language
 from jieda.errors import IndexUnreadable
-from jieda.search.index.array_file import Array
+from jieda.search.index.array_file import Array, firsts
 from jieda.search.index.document import (
     EDITION,
     ELSEWHERE,
@@ -261,7 +261,7 @@ class EmbeddedLexicon:
         return False
 
     def _count_documents(self, term: str) -> int:
-        return int(np.count_nonzero(np.diff(self._collection.holders("terms", term), prepend=-1)))
+        return int(np.count_nonzero(firsts(self._collection.holders("terms", term))))
 
     def _terms_held(self, place: int) -> Array | None:
         """Return the mask of the terms of a segment that some live document holds; None if all are held."""

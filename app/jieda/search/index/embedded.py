@@ -10,7 +10,7 @@ import numpy as np
 
 from jieda.byte_cache import ByteCache
 from jieda.entry import Language
-from jieda.search.index.array_file import Array, ranges
+from jieda.search.index.array_file import Array, firsts, ranges
 from jieda.search.index.collection import (
     Collection,
     DiagnosisTerms,
@@ -303,7 +303,7 @@ class EmbeddedIndex:
             if not len(starts):
                 continue
             holders = documents_of(segment, starts)
-            first = np.flatnonzero(np.diff(holders, prepend=-1))
+            first = np.flatnonzero(firsts(holders))
             numbers = self.collection.numbers[place][holders[first]]
             live = numbers >= 0
             mask[numbers[live]] = True
