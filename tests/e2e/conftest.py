@@ -8,7 +8,16 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Route,
+    expect,
+    sync_playwright,
+)
 
 from tests.support.server import ROOT, Server
 
@@ -34,6 +43,7 @@ RESULTS = ROOT / "test-results"
 PATIENCE_MS = 60_000
 """Timeout after which an event is assumed never to happen, even on a busy machine."""
 
+NOT_HERE = re.compile(r"https?://(?!127\.0\.0\.1[:/]|localhost[:/])")
 MISSING = "/no-such-entry"
 """Suffix of addresses that are missing on purpose."""
 
@@ -69,9 +79,10 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
     context.
 
     Console errors fail the test, except for aborted requests, pages missing on purpose, and messages with `refused` in
-    them.
+    them. So does anything that a page asks of another host: it is read in closed networks.
     """
     contexts: list[BrowserContext] = []
+    elsewhere: list[str] = []
     errors: list[str] = []
     expected: list[str] = []
 
@@ -81,12 +92,18 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
         if message.type == "error" and not wanted:
             errors.append(message.text)
 
+    def leaves(asked: Request) -> None:
+        # What a link leads to is the reader's wish.
+        if NOT_HERE.match(asked.url) and not asked.is_navigation_request():
+            elsewhere.append(asked.url)
+
     def opened(address: str, refused: str = "", **options: object) -> Page:
         expected.extend([refused] if refused else [])
         settings = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}} | options
         context = browser.new_context(base_url=server.base, **settings)  # type: ignore[arg-type]
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
+        context.on("request", leaves)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", note)
@@ -97,7 +114,7 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
     yield opened
     for context in contexts:
         context.close()
-    assert errors == []
+    assert (errors, elsewhere) == ([], [])
 
 
 def served(serve: Callable[..., httpx.Client], content: Path, **settings: str) -> str:
