@@ -34,6 +34,11 @@ def only(log: str) -> LoggedFailure:
         ("x.cpp:1 NCCL WARN Cuda failure 'oom'", "NCCL", "NCCL WARN Cuda failure 'oom'"),
         ("bash: nvcc: command not found", "shell", "bash: nvcc: command not found"),
         (
+            "'nvcc' 不是内部或外部命令，也不是可运行的程序",
+            "shell",
+            "'nvcc' 不是内部或外部命令，也不是可运行的程序",
+        ),
+        (
             "/opt/a: error while loading shared libraries: libb.so.3: cannot open shared object file",
             "loader",
             "error while loading shared libraries: libb.so.3: cannot open shared object file",

@@ -144,8 +144,9 @@ def test_ranks_that_write_in_turns_keep_their_own_tracebacks() -> None:
         lambda number: f"{number + 9}: ",
         lambda number: f"{number + 9:4}\t",
         lambda number: f"{number + 9} | ",
+        lambda number: f"train.log:{number + 9}:",
     ],
-    ids=["container", "stern", "behind a time", "grep -n", "cat -n", "numbered"],
+    ids=["container", "stern", "behind a time", "grep -n", "cat -n", "numbered", "grep -Hn"],
 )
 def test_what_a_log_has_before_the_lines_of_a_traceback_is_taken_off_all_lines(
     before: Callable[[int], str],

@@ -36,7 +36,7 @@ def test_lines_keep_their_numbers_and_the_first_root_failure_is_read_wherever_it
     window = LogWindow(LIMIT, FORMATS)
     at = 0
     while at < len(raw):
-        size = number.choice([1, 100, 5000, 40_000]) if at else 2
+        size = number.choice([1, 100, 5000, 40_000])
         window.feed(raw[at : at + size])
         at += size
     found = window.extract()
@@ -74,10 +74,11 @@ def test_the_encoding_is_told_by_the_first_text_that_is_not_ascii(
     assert window.extract().text.endswith(f"starting\n{read}")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030"])
 @pytest.mark.parametrize("cut", range(1, 9))
-def test_utf8_is_told_wherever_a_block_ends(cut: int) -> None:
+def test_an_encoding_is_told_wherever_a_block_ends(cut: int, encoding: str) -> None:
     window = LogWindow(LIMIT, FORMATS)
-    raw = "存储空间不足".encode()
+    raw = "存储空间不足".encode(encoding)
     window.feed(b"starting\n" + raw[:cut])
     window.feed(raw[cut:])
     assert window.extract().text == "starting\n存储空间不足"

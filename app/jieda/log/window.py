@@ -22,7 +22,8 @@ _UNPACKERS = {
 }
 _WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
 _NO_ASCII = bytes(range(128, 256))
-_GB_PAIRS = re.compile(rb"(?:[\xa1-\xf7][\xa1-\xfe])+")  # the marks and characters of GB 2312
+# The marks and characters of GB 2312, the last one perhaps cut.
+_GB_PAIRS = re.compile(rb"(?:[\xa1-\xf7][\xa1-\xfe])+(?:[\xa1-\xf7]\Z)?")
 _LEAST_PAIRED = 0.7  # of bytes that are not ASCII; German in Latin-1 has two fifths
 _NO_TEXT = bytes(set(range(32)) - set(b"\0\a\b\t\n\f\r\x1b"))
 _MOST_NO_TEXT = 0.02  # the share of control bytes that text may have; binaries have 4 to 15 hundredths
@@ -41,7 +42,7 @@ def is_binary(beginning: bytes) -> bool:
 
 
 class Utf8Writer:
-    """Rewrites a log as UTF-8, block by block, the first two bytes at once.
+    """Rewrites a log as UTF-8, block by block.
 
     UTF-16, as PowerShell writes it, begins with a mark. Unless another encoding than UTF-8 is declared, GB 18030, as
     Windows in Chinese writes it, is told by the first block that is not ASCII.
@@ -49,9 +50,15 @@ class Utf8Writer:
 
     def __init__(self, declared: str = "utf-8") -> None:
         self._declared = declared
+        self._begun = b""
+        """The first byte that is not ASCII, if a block ends with it: it says nothing of the encoding."""
         self._write: Callable[[bytes], bytes] | None = None
 
     def __call__(self, block: bytes) -> bytes:
+        if self._write is None:
+            block = self._begun + block
+            self._begun = b"" if block.isascii() or not block[:-1].isascii() else block[-1:]
+            block = block.removesuffix(self._begun)
         if self._write is None and (self._declared != "utf-8" or not block.isascii()):
             encoding = _encoding_of(block, self._declared)
             decoder = codecs.getincrementaldecoder(encoding)("replace")
@@ -138,7 +145,7 @@ class LogWindow:
         self._head_broken = False
 
     def feed(self, block: bytes) -> None:
-        """Read the next bytes, the first two at once; larger blocks cost less work."""
+        """Read the next bytes; larger blocks cost less work."""
         block = self._utf8(block)
         self._held += block
         self.size += len(block)
