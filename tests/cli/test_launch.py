@@ -40,6 +40,24 @@ def test_a_mistyped_argument_is_told_with_what_it_should_be(arguments: tuple[str
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "locale", "told"),
+    [
+        (("diagnose",), "zh_CN.UTF-8", "日志是空的"),
+        (("diagnose", "--lang", "zh"), "C", "日志是空的"),
+        (("diagnose", "--lang", "en"), "zh_CN.UTF-8", "the log is empty"),
+        (("votes", "--since", "yesterday"), "zh_CN.UTF-8", "'yesterday' 不是 2026-01-31 这样的日期"),
+        (("read", "roll/x", "--url", "http://127.0.0.1:1"), "zh_CN.UTF-8", "http://127.0.0.1:1 没有响应"),
+        (("run", "--lang", "zh", "--report", "/none/x", "true"), "C", "/none/x：无法写入"),
+    ],
+)
+def test_what_a_command_refuses_is_said_in_the_language_of_the_answer(
+    arguments: tuple[str, ...], locale: str, told: str
+) -> None:
+    done = jieda(*arguments, LC_ALL=locale)
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
 def test_standard_streams_that_are_closed_stand_in_no_ones_way(tmp_path: Path) -> None:
     content = write(tmp_path / "content", {"en/roll/one.md": edition("One")})
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from jieda import api
-from jieda.cli.running import LANGUAGES
+from jieda.cli.running import LANGUAGES, chosen_language, keep_language, terminal_language
 from jieda.client import Client, Local, Remote
 from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
@@ -24,9 +24,9 @@ def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
     """Create the option `--lang`. `default` names whose language is the default, `of` what the option applies to.
     Without a value, it is None unless the default is the terminal's language."""
 
-    def parse(_context: click.Context, _option: click.Parameter, value: str | None) -> Language | None:
-        if value:
-            return Language(value)
+    def parse(context: click.Context, option: click.Parameter, value: str | None) -> Language | None:
+        if chosen := keep_language(context, option, value):
+            return Language(chosen)
         return terminal_language() if default == "terminal" else None
 
     return click.option(
@@ -35,12 +35,6 @@ def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
         type=click.Choice(LANGUAGES),
         help=f"Language of the {of}; by default the {default}'s.",
     )
-
-
-def terminal_language() -> Language:
-    """Return Chinese if the environment says so, otherwise English."""
-    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
-    return Language.ZH if locale.lower().startswith("zh") else Language.EN
 
 
 def client_of(url: str, directories: tuple[Path, ...]) -> Client:
@@ -61,5 +55,5 @@ def ask(query: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(query)
     except (UnknownTag, BadVersion) as error:
-        t = Translations.load().translator(terminal_language())
+        t = Translations.load().translator(chosen_language())
         raise click.UsageError(t(f"{error.key}.detail", **error.arguments)) from error

@@ -61,10 +61,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     `path:line: note: rule: message`; neither counts as a problem.
     """
     chosen = (*((CONTENT,) if shipped else ()), *content_directories(directories))
-    try:
-        report = run_check(chosen, searches=searches)
-    except ContentError as error:
-        raise ContentError(error.path, error.line, problem_text(error.message, lang, "terminal")) from None
+    report = run_check(chosen, searches=searches)
     whole = len(report.problems)
     if revision:
         report = _answerable_for(report, chosen, revision, searches=searches)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from jieda.cli.asking import ask, client_of, lang_option
-from jieda.cli.running import FORMATS, content_option, url_option, uses_color
+from jieda.cli.running import FORMATS, content_option, note, url_option, uses_color
 from jieda.cli.tail import Tail
 from jieda.client import Local, Remote
 from jieda.diagnosis.answers import Confidence
@@ -94,7 +94,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 def read_chunks(file: Path) -> Iterator[bytes]:
     """Yield the log in chunks, as UTF-8. Raises click.FileError, click.UsageError."""
     if str(file) == "-" and sys.stdin.isatty():
-        click.echo("Paste the log, then press Ctrl-D.", err=True)
+        note("Paste the log, then press Ctrl-D.")
     try:
         with click.open_file(str(file), "rb") as opened:
             to_utf8 = None
@@ -118,10 +118,7 @@ def end_of(log: Iterable[bytes], limit: int) -> bytes:
         tail.add(chunk)
     text, first = tail.text(), tail.dropped_lines + 1
     if first > 1:
-        click.echo(
-            f"The log is long; reading its last {limit:,} bytes, whose line 1 is line {first:,} of the log.",
-            err=True,
-        )
+        note(f"The log is long; reading its last {limit:,} bytes, whose line 1 is line {first:,} of the log.")
     return text
 
 

@@ -12,6 +12,7 @@ import click
 
 from jieda import git
 from jieda.cli.import_command import PAGE, import_pages
+from jieda.cli.running import note
 from jieda.content.authoring.source_text import sync_twins
 from jieda.content.markdown.links import slug
 from jieda.content.read.load import Loaded
@@ -95,7 +96,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         git.run(directory, "init", "--quiet")
     request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)
     code = import_pages(request, languages[0]) if pages else 0
-    click.echo(f"next: jieda serve --reload-content --content {quote(str(content))}", err=True)
+    note(f"next: jieda serve --reload-content --content {quote(str(content))}")
     return code
 
 

@@ -10,7 +10,9 @@ import click
 
 from jieda import progress
 from jieda.cli.launch import HEALTH, PROGRAMS
+from jieda.cli.running import chosen_language, translate
 from jieda.errors import JiedaError
+from jieda.presentation.problem_text import failure_text
 from jieda.version import VERSION
 
 CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
@@ -25,7 +27,14 @@ class Commands(click.Group):
     """The commands of `PROGRAMS`; turns errors into messages."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command and exit with the code that it returns, if any. A JiedaError becomes a message and code 2."""
+        """Run a command and exit with the code that it returns, if any. Errors are told in the language chosen."""
+        try:
+            return self._invoke(ctx)
+        except click.ClickException as error:
+            vars(error)["message"] = translate(error.message)
+            raise
+
+    def _invoke(self, ctx: click.Context) -> object:
         if sys.stderr.isatty():
             progress.log.addHandler(logging.StreamHandler())
             progress.log.setLevel(logging.INFO)
@@ -37,7 +46,7 @@ class Commands(click.Group):
             hint = f"If it is not meant as an option: {error.ctx.command_path} -- {error.option_name}"
             raise click.UsageError(f"{error.format_message()}\n{hint}", error.ctx) from error
         except JiedaError as error:
-            raise _Failure(str(error)) from error
+            raise _Failure(failure_text(error, chosen_language(), "terminal")) from error
         except UnicodeEncodeError as error:  # a path or an argument
             raise _Failure(f"{error.object[:100]!r} is not UTF-8") from error
         except OSError as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from jieda.cli.running import content_option, day, print_json
+from jieda.cli.running import content_option, day, note, print_json
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
@@ -34,13 +34,13 @@ def mv(old: str, new: str, dry_run: bool, directories: tuple[Path, ...]) -> None
     chosen = content_directories(directories)
     steps, unread = plan_move(chosen, Loaded(chosen).corpus, old, new)
     for path in unread:
-        click.echo(f"{path}: cannot be read and stays as it is; see `jieda check`", err=True)
+        note(f"{path}: cannot be read and stays as it is; see `jieda check`")
     if not dry_run:
         carry_out(steps)
     for step in steps:
         click.echo(_describe(step))
     if dry_run:
-        click.echo("nothing was changed (--dry-run)", err=True)
+        note("nothing was changed (--dry-run)")
 
 
 def _describe(step: Step) -> str:
@@ -78,7 +78,7 @@ def fmt(files: tuple[Path, ...], only_check: bool, directories: tuple[Path, ...]
         try:
             ordered = in_canonical_order(content)
         except AuthoringError as error:
-            click.echo(f"{path}: {error}", err=True)
+            note(f"{path}: {error}")
             found = True
             continue
         if ordered != content:

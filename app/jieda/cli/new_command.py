@@ -8,7 +8,7 @@ import click
 
 from jieda.cli.asking import ask, local_client
 from jieda.cli.diagnose import end_of, read_chunks
-from jieda.cli.running import content_option
+from jieda.cli.running import content_option, note
 from jieda.content.authoring.edition_text import check_id, skeletons
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
@@ -86,11 +86,11 @@ def _from_log(
     if found.verdict is Verdict.KNOWN and not force:
         match = found.matches[0]
         click.echo(f"{match.entry.id} already explains this log ({match.confidence}): {match.edition.title}")
-        click.echo("nothing was written; --force drafts an entry anyway", err=True)
+        note("nothing was written; --force drafts an entry anyway")
         return 1
     draft = draft_from_log(log, found, Loaded(directories), entry_id, framework)
     _write(directories[-1], draft.files)
     if draft.has_secrets:
-        click.echo("tokens, keys and passwords in the sample were masked (***)", err=True)
-    click.echo("look through the sample for names, hosts and paths before you share it", err=True)
+        note("tokens, keys and passwords in the sample were masked (***)")
+    note("look through the sample for names, hosts and paths before you share it")
     return 0

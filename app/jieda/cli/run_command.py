@@ -21,7 +21,7 @@ from typing import BinaryIO
 import click
 
 from jieda.cli.launch import RUN
-from jieda.cli.running import FORMATS, LANGUAGES, content_option, url_option
+from jieda.cli.running import FORMATS, LANGUAGES, content_option, keep_language, translate, url_option
 from jieda.cli.tail import Tail
 from jieda.errors import JiedaError
 
@@ -57,7 +57,10 @@ NO_FAILURE = {0, SIGNALLED + signal.SIGINT, SIGNALLED + signal.SIGPIPE}
 )
 @click.option("--log", type=click.Path(dir_okay=False), help="Also write the whole output to this file.")
 @click.option(
-    "--lang", type=click.Choice(LANGUAGES), help="Language of the answer; by default the terminal's."
+    "--lang",
+    callback=keep_language,
+    type=click.Choice(LANGUAGES),
+    help="Language of the answer; by default the terminal's.",
 )
 @click.option("--framework", help="The framework that the command uses, if known.")
 @url_option
@@ -104,8 +107,8 @@ def _may_write(path: Path) -> bool:
 
 
 def _say(message: str) -> None:
-    """Print a message. If nobody can read it, that does not affect the command or its exit code."""
-    _write(2, os.fsencode(f"{message}\n"))
+    """Print a message, translated. If nobody can read it, that does not affect the command or its exit code."""
+    _write(2, os.fsencode(f"{translate(message)}\n"))
 
 
 def _close(copy: BinaryIO) -> bool:

@@ -12,6 +12,7 @@ import click
 from jieda.address import server_address
 from jieda.entry import Language
 from jieda.places import CONTENT
+from jieda.presentation.problem_text import problem_text
 
 Value = TypeVar("Value")
 
@@ -25,6 +26,34 @@ def uses_color() -> bool:
     """Whether the output is a terminal that can show color, and NO_COLOR (https://no-color.org) is not set."""
     able = os.environ.get("TERM") != "dumb" and not os.environ.get("NO_COLOR")
     return able and sys.stdout.isatty()
+
+
+def terminal_language() -> Language:
+    """Return Chinese if the environment says so, otherwise English."""
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return Language.ZH if locale.lower().startswith("zh") else Language.EN
+
+
+def keep_language(context: click.Context, _: click.Parameter, value: Value) -> Value:
+    """Tell what a command says besides its answer in the language of `--lang` too."""
+    context.meta[__name__] = value
+    return value
+
+
+def chosen_language() -> Language:
+    """Return the language of `--lang`, or of the terminal."""
+    context = click.get_current_context(silent=True)
+    return Language((context and context.meta.get(__name__)) or terminal_language())
+
+
+def translate(message: str) -> str:
+    """Return a message in the language chosen."""
+    return problem_text(message, chosen_language(), "terminal")
+
+
+def note(message: str) -> None:
+    """Print a message to standard error, translated."""
+    click.echo(translate(message), err=True)
 
 
 def print_json(data: object) -> None:
@@ -49,9 +78,7 @@ def note_unused_content(ctx: click.Context, _: click.Parameter, value: Value) ->
     elsewhere = ctx.params.get("url") or ctx.params.get("files") or ctx.info_name == "run"
     is_chosen = value or os.environ.get("JIEDA_CONTENT") or elsewhere
     if not is_chosen and (here / "taxonomy.yaml").is_file() and here.resolve() != CONTENT:
-        click.echo(
-            "The shipped entries are used; for the content in this folder: --content content", err=True
-        )
+        note("The shipped entries are used; for the content in this folder: --content content")
     return value
 
 

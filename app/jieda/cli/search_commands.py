@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from jieda.cli.asking import ask, client_of, lang_option
-from jieda.cli.running import content_option, url_option, uses_color
+from jieda.cli.running import content_option, note, url_option, uses_color
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
 from jieda.locales.translations import Translate, Translations
@@ -141,12 +141,12 @@ def read(  # noqa: PLR0913 - one parameter for each option
     try:
         entry = ask(client.read(entry_id, lang))
     except UnknownEntry:
-        click.echo(f"jieda: no entry {entry_id!r}; find one with jieda search", err=True)
+        note(f"jieda: no entry {entry_id!r}; find one with jieda search")
         return 1
     except RemoteError as error:
         if error.status != 404:
             raise
-        click.echo(f"jieda: {error}", err=True)
+        note(f"jieda: {error}")
         return 1
     t = Translations.load().translator(entry.lang)
     click.echo(entry.model_dump_json(indent=2) if as_json else _markdown(entry, section, t))

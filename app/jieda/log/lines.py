@@ -158,9 +158,9 @@ def _learn_prefixes(lines: Sequence[str], formats: Formats, known: re.Pattern[st
             continue
         frame = re.compile(rf'{shape}\s{{0,6}}File "')
         below = (frame.match(each, _find_prefix(each, known)[1]) for each in lines[place + 1 : place + TRIED])
-        if framed := [found[0] for found in below if found]:
+        if frames := [found[0] for found in below if found]:
             # Lines that differ in a number, as of `grep -Hn`, are from one process.
-            (names if any(each.startswith(head) for each in framed) else numbers).append(shape)
+            (names if any(each.startswith(head) for each in frames) else numbers).append(shape)
     if not (names or numbers):
         return formats
     learned = "|".join((*numbers, f"(?P<source>{'|'.join((*names, ''))}"))

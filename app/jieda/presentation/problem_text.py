@@ -41,11 +41,11 @@ def problem_text(message: str, lang: Language, place: Place = "page") -> str:
     return message
 
 
-def failure_text(error: Exception, lang: Language) -> str:
-    """Return what an exception says; that of a content file in a language."""
+def failure_text(error: Exception, lang: Language, place: Place = "page") -> str:
+    """Return what an exception says."""
     if isinstance(error, ContentError):
-        return f"{error.path}:{error.line}: {problem_text(error.message, lang)}"
-    return str(error) or type(error).__name__
+        return f"{error.path}:{error.line}: {problem_text(error.message, lang, place)}"
+    return problem_text(str(error), lang, place) or type(error).__name__
 
 
 def _fill_in(text: str, parts: Sequence[str]) -> str:
