@@ -97,6 +97,15 @@ def test_a_section_has_its_source_its_html_and_its_text() -> None:
     assert notes.html == "<p>End.</p>\n"
 
 
+def test_a_section_brings_the_links_that_another_one_defines() -> None:
+    links = "[the docs]: https://a.example\n[others]: https://b.example"
+    fix, cause = render(
+        f"## Fix\n\nRead [this][The\nDocs].\n\n## Cause\n\nNo [others].\n\n{links}\n"
+    ).sections
+    assert fix.markdown == "Read [this][The\nDocs].\n\n[the docs]: https://a.example"
+    assert cause.markdown == f"No [others].\n\n{links}"
+
+
 def test_a_body_without_sections_is_rendered_all_the_same() -> None:
     rendered = render("Only text.\n")
     assert rendered == Rendered("<p>Only text.</p>\n", ())

@@ -37,7 +37,9 @@ def content(tmp_path: Path) -> Path:
         {
             "en/roll/memory.md": edition("Out of memory in node2pg", aliases="[the card is full]"),
             "zh/roll/memory.md": edition("node2pg 显存不足", body="## 回答\n\n是。\n"),
-            "en/roll/linking.md": edition("Linking", body="## Answer\n\nSee [it](memory.md#answer).\n"),
+            "en/roll/linking.md": edition(
+                "Linking", body="## Answer\n\nSee [it](memory.md#answer).\n", formerly="[roll/links]"
+            ),
         },
     )
     git(folder, "init", "--quiet")
@@ -141,7 +143,7 @@ def test_the_check_is_that_of_the_command_line(bench: httpx.Client) -> None:
 def test_what_a_change_breaks_elsewhere_is_told(bench: httpx.Client) -> None:
     fields = opened(bench, "roll/memory")
     page = sent(bench, fields | {"en": fields["en"].replace("## Answer", "## Steps")}, "check")
-    assert "en/roll/linking.md:11" in page.text
+    assert "en/roll/linking.md:12" in page.text
 
 
 def test_the_preview_is_the_page_as_it_will_be_served(bench: httpx.Client) -> None:
@@ -408,6 +410,9 @@ def test_unknown_entries_are_missing_and_known_ones_are_not_begun_twice(bench: h
         page = bench.get("/en/workbench", params={"entry": wanted}).text
         assert f"There is no entry “{wanted}”" in page
         assert f'value="{wanted}"' in page, "it is not typed again"
+    for old, current in (("ROLL/memory", "memory"), ("roll/links", "linking")):
+        moved = bench.get("/en/workbench", params={"entry": old})
+        assert moved.headers["location"] == f"/en/workbench?entry=roll%2F{current}"
     by_title = bench.get("/zh/workbench", params={"entry": "out of memory"})
     assert by_title.headers["location"] == "/zh/workbench?entry=roll%2Fmemory"
     begun = sent(bench, {"framework": "roll", "slug": "memory", "kind": "error"}, "new")

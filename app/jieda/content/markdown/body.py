@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_inline import StateInline, autolink
 from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
@@ -73,6 +74,8 @@ class Body:
     starts_with_section: bool
     unrendered: tuple[tuple[int, str], ...]
     """Unsupported Markdown, which is shown as written: the line, and what to write instead."""
+    references: Mapping[str, str]
+    """The definitions of reference links, as written, by label."""
 
     @property
     def code_lines(self) -> frozenset[int]:
@@ -82,13 +85,23 @@ class Body:
 
     @property
     def section_texts(self) -> dict[str, str]:
-        """The Markdown of each section without its heading, by key, in their order."""
+        """The Markdown of each section without its heading, but with the links defined elsewhere, by key, in their
+        order."""
         lines, openings = self.markdown.split("\n"), list(filter(_opens_section, self.tokens))
         ends = [_line_range(each)[0] for each in openings[1:]] + [len(lines)]
         return {
-            str(opening.attrs["id"]): "\n".join(lines[_line_range(opening)[1] : end]).strip("\n")
+            str(opening.attrs["id"]): self._with_links(
+                "\n".join(lines[_line_range(opening)[1] : end]).strip("\n")
+            )
             for opening, end in zip(openings, ends, strict=False)
         }
+
+    def _with_links(self, text: str) -> str:
+        folded = normalizeReference(text) if self.references else ""
+        absent = (
+            each for label, each in self.references.items() if f"[{label}]" in folded and each not in text
+        )
+        return "\n\n".join(filter(None, (text, "\n".join(absent))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +114,14 @@ class Rendered:
 
 def parse_body(markdown: str, lang: Language, framework: str, first_line: int) -> Body:
     """Parse a body that starts on line `first_line` of its file. Any text is a valid body."""
-    tokens = _parser().parse(markdown)
+    env: dict[str, Any] = {}
+    tokens, lines = _parser().parse(markdown, env), markdown.split("\n")
+    references = {
+        label: "\n".join(lines[slice(*each["map"])]) for label, each in env.get("references", {}).items()
+    }
     _mark_plain_code(tokens)
     return Body(
+        references=references,
         markdown=markdown,
         headings=_place_headings(tokens, lang, first_line),
         links=tuple(_read_links(tokens, lang, framework, first_line)),

@@ -293,7 +293,10 @@ async def open_entry(request: Request) -> Response:
     except AuthoringError as error:
         return await warn(request, context, Form(), str(error))
     if not editions:
-        raise UnknownEntry(id=entry_id)
+        current = context.library.resolve(entry_id)
+        if current in {None, entry_id}:
+            raise UnknownEntry(id=entry_id)
+        return RedirectResponse(context.urls.workbench(context.lang, entry=current), 303, UNCACHED)
     framework, _, slug = entry_id.partition("/")
     form = with_files(Form(entry=entry_id, draft=entry_id, framework=framework, slug=slug), editions)
     return await show_bench(request, context, form, ActionResult(begun=True))
