@@ -22,7 +22,7 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME
 from jieda.snapshot.store.generation import Generation, read_pointer
-from jieda.snapshot.store.processes import serving_workers
+from jieda.snapshot.store.processes import ServingWorker, serving_workers
 
 from tests.support.server import ROOT, environment, until
 from tests.support.small_content import edition, write
@@ -624,15 +624,13 @@ def test_a_worker_that_serves_something_newer_than_was_reloaded_is_not_behind(
 ) -> None:
     knowledge = opened(content, data, analyzers)
     knowledge.start()
-    rebuild = knowledge._rebuild
 
-    def overtaken() -> tuple[str, bool]:
-        built = rebuild()
+    def overtaken(folder: Path) -> tuple[ServingWorker, ...]:
         (content / "en/roll/c.md").write_text(edition("C"))
-        rebuild()
-        return built
+        knowledge.build()
+        return serving_workers(folder)
 
-    monkeypatch.setattr(knowledge, "_rebuild", overtaken)
+    monkeypatch.setattr("jieda.snapshot.knowledge.serving_workers", overtaken)
     monkeypatch.setattr("jieda.snapshot.knowledge.RELOAD_TIMEOUT", 1.0)
     assert knowledge.reload().result().behind == ()
     knowledge.stop()

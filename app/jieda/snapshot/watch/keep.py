@@ -14,7 +14,7 @@ from typing import Any
 from watchfiles import Change, watch
 from watchfiles.main import FileChange
 
-from jieda.errors import ClusterUnavailable, ContentError
+from jieda.errors import ClusterUnavailable, ContentError, IndexUnreadable
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, BuildResult
 from jieda.snapshot.build.files import ContentMoved
 from jieda.snapshot.snapshot import SHORT_NAME
@@ -131,7 +131,9 @@ def _is_content(_change: Change, path: str) -> bool:
 
 FIRST_RETRY, LONGEST_RETRY = 1.0, 60.0
 """Seconds until a failed build is retried: doubled each time, but at most AUTO_FACTOR times what it took."""
-EXPECTED_ERRORS = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
+PASSING_ERRORS = (ContentMoved, OSError, FactsUnreadable, IndexUnreadable, ClusterUnavailable)
+"""Errors after which another build may succeed: the disk was full, somebody deleted what was being built."""
+EXPECTED_ERRORS = (ContentError, *PASSING_ERRORS)
 """Errors that do not indicate a bug."""
 UNEMBEDDED = "some entries are found by words only: embedding them failed"
 
@@ -189,7 +191,7 @@ class Keeper:
             is_bug, reason = not isinstance(error, EXPECTED_ERRORS), reason_of(error)
             if is_bug or reason != self.status.reason:  # retries would repeat it
                 log.warning("the build in %s failed: %s", self._data, error, exc_info=is_bug)
-            self._retryable = isinstance(error, (ContentMoved, OSError, FactsUnreadable, ClusterUnavailable))
+            self._retryable = isinstance(error, PASSING_ERRORS)
             self.report(state="failed", reason=reason)
             raise
         self._retryable = built.lacks_vectors
