@@ -715,7 +715,9 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
 ) -> None:
     page = (
         "# FAQ\n\n## Is it cheap?\n\n::: code-tabs\n@tab npm\nRun `x`{: .sh}:\n:::\n{: .wide}\n\n"
-        "> [!TIP] Mind\n> us\n\n{% highlight sh linenos %}\n[toc]\n<b>\n{% endhighlight %}\n\n"
+        "> [!TIP] Mind\n> us\n\n"
+        "1. go\n\n   :::tip\n   Do *it*.\n   :::\n\n2. stop\n\n"
+        "{% highlight sh linenos %}\n[toc]\n<b>\n{% endhighlight %}\n\n"
         '## Is it safe?\n\n!!! note "Before"\n    You need *root*.\n\n    !!! tip\n        Ask.\n\n'
         '=== "Linux"\n\n    ```sh\n    apt install x\n    ```\n\n=== "macOS"\n\n    Use brew.\n\nDone.\n\n'
         '## Is it fast?\n\n<Tabs groupId="os">\n  <TabItem value="win" label="Windows">\n\n    Set `x`.\n\n'
@@ -729,7 +731,10 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
     safe, fast, free, cheap = (
         draft(tmp_path, name).partition("---\n\n")[2] for name in ("safe", "fast", "free", "cheap")
     )
-    assert cheap.endswith("\n\n**npm:**\n\nRun `x`:\n\n> **Mind**\n>\n> us\n\n```sh\n[toc]\n<b>\n```\n")
+    assert cheap.endswith(
+        "\n\n**npm:**\n\nRun `x`:\n\n> **Mind**\n>\n> us\n\n1. go\n\n   > **Tip**\n   >\n   > Do *it*.\n\n"
+        "2. stop\n\n```sh\n[toc]\n<b>\n```\n"
+    )
     assert "> **Before**\n>\n> You need *root*.\n>\n>\n> > **Tip**\n> >\n> > Ask.\n" in safe
     assert "**Linux:**\n\n```sh\napt install x\n```\n\n**macOS:**\n\nUse brew.\n\nDone.\n" in safe
     assert "\n**Windows:**\n\nSet `x`.\n\n**macOS:**\n\n```sh\n  open x\n```\n\n    indented code\n" in fast

@@ -332,6 +332,10 @@ Write `<!-- more -->`.
 [INFO]: up and running
 [next]:
 
+See[^a].
+
+[^a]: Below.
+
 1. ```sh
    curl <host>
    ```

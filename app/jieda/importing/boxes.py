@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from jieda.importing.elements import NOTICES, Lines
+from jieda.importing.elements import NOTICES, Lines, indented
 from jieda.importing.outline import ATTRIBUTES, code_lines, fence_after, plain
 
 _BOX_OPENING = re.compile(
@@ -70,6 +70,7 @@ _HEADING = re.compile(
 )
 MOST_LINES = 8
 """Maximum number of lines of an HTML heading, and of those to search for the first text of a component."""
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _INDENT = re.compile(r"^(?: {4}|\t)")
 
 Converted = tuple[Lines, int]
@@ -207,13 +208,15 @@ def _convert_indented(lines: list[str], at: int) -> Converted | None:
         text = _details(title, content, at, end)
     else:
         text = _quotation(kind.capitalize() if title is None else title, content, at, end)
-    return [(f"{indent}{line}" if line else "", number) for line, number in text], end
+    return indented(text, indent), end
 
 
 def _convert_fenced(lines: list[str], at: int) -> Converted | None:
-    match = _FENCED.match(lines[at].lstrip())
+    bare = lines[at].lstrip()
+    match = _FENCED.match(bare)
     if match is None:
         return None
+    indent = lines[at].removesuffix(bare)
     title = match["title"].strip(" \"'[]{}") or match["kind"].capitalize()
     below = range(at + 1, len(lines))
     end = next((number for number in below if lines[number].strip() == match["fence"]), None)
@@ -221,7 +224,9 @@ def _convert_fenced(lines: list[str], at: int) -> Converted | None:
         return _spaced(f"**{title}**", at), at + 1
     if match["kind"] in _GROUPS:
         return _convert_content(lines, at + 1, end), end + 1
-    return _quotation(title, _convert_content(lines, _after_options(lines, at, end), end), at, end), end + 1
+    content = _convert_content(lines, _after_options(lines, at, end), end, indent)
+    outer = next((line for line in reversed(lines[:at]) if line.strip() and not line.startswith(indent)), "")
+    return indented(_quotation(title, content, at, end), indent if _ITEM.match(outer) else ""), end + 1
 
 
 def _convert_term(lines: list[str], at: int) -> Converted | None:

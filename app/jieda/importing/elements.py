@@ -145,7 +145,7 @@ def _list(element: Element) -> Lines:
             number += 1
         else:
             blocks = write_blocks(Element("", child.line, children=[child]))
-            lines += _indented(blocks, mark)
+            lines += indented(blocks, mark)
     return lines
 
 
@@ -156,10 +156,11 @@ def _is_box(item: Element) -> bool:
 
 def _item(element: Element, mark: str = "- ") -> Lines:
     (text, _), *others = write_blocks(element) or [("", element.line)]
-    return [(f"{mark}{text}".rstrip(), element.line), *_indented(others, mark)]
+    return [(f"{mark}{text}".rstrip(), element.line), *indented(others, mark)]
 
 
-def _indented(lines: Lines, mark: str) -> Lines:
+def indented(lines: Lines, mark: str) -> Lines:
+    """Indent lines, except blank ones, by the width of a mark."""
     return [(indent(text, " " * len(mark)), line) for text, line in lines]
 
 

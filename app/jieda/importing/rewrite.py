@@ -121,7 +121,7 @@ _INLINE = re.compile(
     r"\(\s*(?P<target><[^<>]*>|(?:[^()\s]|\([^()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
 )
 _INLINE_OR_BARE = re.compile(rf"{_INLINE.pattern}|(?<!<)(?<!\]\(){BARE_ADDRESS.pattern}")
-_REFERENCE = re.compile(r"(?P<image>!?)\[(?P<text>[^\[\]]+)\](?:\[(?P<label>[^\[\]]*)\])?(?![(:\[])")
+_REFERENCE = re.compile(r"(?P<image>!?)\[(?P<text>(?!\^)[^\[\]]+)\](?:\[(?P<label>[^\[\]]*)\])?(?![(:\[])")
 _DEFINITION = re.compile(r"^ {0,3}\[([^\]^][^\]]*)\]:\s+\S+.*\n?", re.MULTILINE)
 _LANGUAGE_SUFFIX = re.compile(r"[._-](?:en|zh|zh[-_](?:cn|hans))$", re.IGNORECASE)
 
