@@ -101,6 +101,7 @@ def test_a_proxy_hands_on_what_readers_need_and_keeps_the_rest(proxied: str) -> 
     with client_of(proxied) as client:
         assert client.get("/en/entries/roll/a").status_code == 200
         assert client.post("/api/v1/diagnose", content=LONGEST_LOG).status_code == 200
+        assert client.get("/api/v1/search", params={"q": "显存" * 1000}).json()["total"] == 1
         chosen = client.post("/preferences", data={"theme": "dark"}, headers={"Origin": proxied})
         assert chosen.status_code == 303
         for forwarded in ("127.0.0.1", "203.0.113.4"):
