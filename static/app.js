@@ -84,10 +84,7 @@ function closeMenus(except) {
 }
 
 function markTheme() {
-  for (const each of preferences.querySelectorAll("[name=theme]")) {
-    if (each.value === root.dataset.theme) each.setAttribute("aria-current", "true");
-    else each.removeAttribute("aria-current");
-  }
+  for (const each of preferences.querySelectorAll("[name=theme]")) each.setAttribute("aria-current", each.value === root.dataset.theme);
 }
 markTheme(); // an exported page does not know it
 

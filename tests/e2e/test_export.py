@@ -127,7 +127,7 @@ def test_it_is_searched_read_and_switched_without_a_server(page: Page, address: 
     page.locator("#language button").click()
     page.wait_for_url("**/zh/entries/slime/resume-training/")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    expect(page.locator("#preferences [aria-current]")).to_have_attribute("value", "dark")
+    expect(page.locator("#preferences [aria-current=true]")).to_have_attribute("value", "dark")
     page.locator("#q").fill("显存不足")
     expect(page.locator("#options a").first).to_be_visible()
     page.goto(f"{address}/zh/search/?q=显存不足")
