@@ -356,8 +356,8 @@ def test_nothing_found_keeps_near_misses_apart_and_blames_the_filters(client: ht
 
 def test_a_filter_that_would_change_nothing_is_not_offered(client: httpx.Client) -> None:
     labels = client.get("/en/error-types/out-of-memory").text
-    assert 'id="by-framework"' in labels
-    assert 'id="by-kind"' not in labels, "every entry with an error type is an error"
+    assert 'id="filter-framework"' in labels
+    assert 'id="filter-kind"' not in labels, "every entry with an error type is an error"
     found = client.get("/en/search?kind=error").text
     assert {"kind", "framework", "topic"} <= set(re.findall('id="filter-([a-z_]+)"', found))
     one = client.get("/en/search?q=&error_type=hardware-fault").text

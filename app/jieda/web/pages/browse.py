@@ -15,14 +15,12 @@ from jieda.taxonomy import Filters, Tag
 from jieda.usecases.entries import used_tags
 from jieda.usecases.search import Found, browse
 from jieda.web.pages.context import PageContext, context_of, page_answer, requested_filters, requested_page
-from jieda.web.pages.filters import filter_bar
+from jieda.web.pages.filters import Chip, FilterBar, filter_bar
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import (
     ListedEntry,
     PageLink,
-    TagLink,
     build_pager,
-    counted_link,
     crumb_data,
     entry_row,
     tag_link,
@@ -57,23 +55,30 @@ def tag_page(context: PageContext, facet: str, tag: Tag, number: int) -> str:
         facet=facet,
         tag=tag,
         total=len(entries),
-        narrower={
-            by: _narrower_searches(context, facet, tag, by)
-            for by in ("kind", "topic" if facet == "framework" else "framework")
-        },
+        bar=FilterBar(
+            {
+                by: chips
+                for by in ("kind", "topic" if facet == "framework" else "framework")
+                if len(chips := _narrower_searches(context, facet, tag, by)) > 1
+            }
+        ),
         rows=[entry_row(context, entry) for entry in entries[start : start + TAG_PAGE_SIZE]],
         pager=pager,
         siblings=[each for each in tag_links(context, facet) if each.id != tag.id],
     )
 
 
-def _narrower_searches(context: PageContext, facet: str, tag: Tag, by: str) -> list[TagLink]:
-    """Return searches that narrow the page by one more tag; none if there is only one to choose."""
-    tags = used_tags(context.library, by, Filters().with_only(facet, tag.id))
-    if len(tags) == 1:
-        return []
-    search_url = partial(context.urls.search, context.lang)
-    return [counted_link(context, each, search_url(**{facet: tag.id, by: each.tag.id})) for each in tags]
+def _narrower_searches(context: PageContext, facet: str, tag: Tag, by: str) -> list[Chip]:
+    """Return searches that narrow the page by one more tag."""
+    return [
+        Chip(
+            label=each.tag.name[context.lang],
+            count=f"{each.count:,}",
+            url=context.urls.search(context.lang, **{facet: tag.id, by: each.tag.id}),
+            key=f"{by}:{each.tag.id}",
+        )
+        for each in used_tags(context.library, by, Filters().with_only(facet, tag.id))
+    ]
 
 
 ENTRIES_PAGE_SIZE = 50

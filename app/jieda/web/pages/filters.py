@@ -26,9 +26,9 @@ class Chip:
     label: str
     count: str
     url: str
-    active: bool
     key: str
     """Identifies the filter, regardless of its count and state."""
+    active: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class FilterBar:
     the filters."""
 
     groups: Groups
-    active: Sequence[Chip]
-    offered: Sequence[Chip]
-    clear: str
-    hidden: Sequence[tuple[str, str]]
+    active: Sequence[Chip] = ()
+    offered: Sequence[Chip] = ()
+    clear: str = ""
+    hidden: Sequence[tuple[str, str]] = ()
 
 
 def filter_bar(
@@ -62,7 +62,7 @@ def filter_bar(
 
     def chip(facet: str, value: str, label: str, count: str = "") -> Chip:
         url = url_of(request.text, toggled(filters, facet, value))
-        return Chip(label, count, url, value in filters.facet(facet), f"{facet}:{value}")
+        return Chip(label, count, url, f"{facet}:{value}", value in filters.facet(facet))
 
     groups = {
         facet: [
@@ -77,9 +77,7 @@ def filter_bar(
     groups["edition"] = [chip("edition", each.value, each.own_name) for each in editions]
     groups["version"] = [chip("version", each, each) for each in versions]
     operators = [
-        Chip(
-            operator.text, "", url_of(operator.without, filters), active=True, key=f"operator:{operator.text}"
-        )
+        Chip(operator.text, "", url_of(operator.without, filters), f"operator:{operator.text}", active=True)
         for operator in answer.operators
     ]
     return _arranged(filters, answer, groups, operators, url_of(request.text, Filters()))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -12,7 +13,7 @@ from jieda.analysis.token import RunKind, TokenKind
 from jieda.content.catalog import without_framework
 from jieda.entry import Entry, Language, Summary
 from jieda.han import has_han, is_han
-from jieda.usecases.entries import CountedTag, used_tags
+from jieda.usecases.entries import used_tags
 from jieda.usecases.gaps.redact import PLACEHOLDER
 from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext
@@ -70,17 +71,13 @@ def tag_link(context: PageContext, facet: str, value: str) -> PageLink:
     return PageLink(context.name_of(facet, value), context.urls.tag(context.lang, facet, value))
 
 
-def counted_link(context: PageContext, counted: CountedTag, url: str) -> TagLink:
-    """Return a link from a tag to a list of its entries."""
-    tag, lang = counted.tag, context.lang
-    return TagLink(tag.id, tag.name[lang], tag.description[lang], counted.count, url)
-
-
 def tag_links(context: PageContext, facet: str) -> tuple[TagLink, ...]:
     """Return links to the pages of all tags of a facet that have entries, in the order of the taxonomy."""
+    lang, url = context.lang, partial(context.urls.tag, context.lang, facet)
     return tuple(
-        counted_link(context, each, context.urls.tag(context.lang, facet, each.tag.id))
-        for each in used_tags(context.library, facet)
+        TagLink(tag.id, tag.name[lang], tag.description[lang], counted.count, url(tag.id))
+        for counted in used_tags(context.library, facet)
+        for tag in (counted.tag,)
     )
 
 

@@ -56,10 +56,10 @@ def match_view(context: PageContext, match: Match) -> MatchView:
     )
 
 
-def tied_rows(context: PageContext, diagnosis: Diagnosis) -> list[ListedEntry]:
+def tied_rows(context: PageContext, diagnosis: Diagnosis) -> list[tuple[ListedEntry, str]]:
     """Return equally good matches of several frameworks, to show until the framework is known, or nothing."""
     tied = diagnosis.matches if diagnosis.asks else ()
-    return [entry_row(context, context.library.summary(each.entry.id)) for each in tied]
+    return [(entry_row(context, context.library.summary(each.entry.id)), "") for each in tied]
 
 
 def near_row(context: PageContext, near: Near, log_framework: str) -> tuple[ListedEntry, str]:
