@@ -487,6 +487,14 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "<ul><li>\n<details><summary>Is it fast?</summary>No.</details></li></ul>",
             [("Is it free?", 1), ("Is it fast?", 3)],
         ),
+        # What is not the main part, the link to edit a section, and titles of accordions without a link.
+        (
+            "a.html",
+            "<div role=main><h1>FAQ</h1><h4>Is it free?<span class=mw-editsection>[edit]</span></h4>Yes."
+            "<div class=accordion-item><div><a class=accordion-title tabindex=0>Is it fast?</a></div>No.</div>"
+            "<h4>Footnotes</h4>1</div><h2>Navigation</h2>Home",
+            [("Is it free?", 1), ("Is it fast?", 1)],
+        ),
         (
             "a.md",
             "# FAQ\n\n[[toc]]\n\n<script setup>\nconst a = 1\n</script>\n\n"
@@ -809,7 +817,7 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
 <tr><td>B<td><ul><li><code>C14</code><li>C15</ul><td>new</table>
 <ol><li>Switch it off.<ul><li>At the back.</ul><li>Pull.</ol>
 <pre>
-<code>pull --all
+<code><span class="linenos">1</span>pull --all
 
   # and wait
 </code></pre>
@@ -817,6 +825,7 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
 <table><tr><td>Light<td>Means<tr><td>red<td>Do:<ul><li>stop<li>wait</ul></table>
 <table><tr><td>Light<td>Means<tr><td>red<td><p><b>stop</b></table>
 <div class="admonition tip"><p class="admonition-title">Mind</p><p>It <b>moves</b>.</p></div>
+<div class="footer">Ours</div>
 <section><ol start="x"><li>Mind:</ol>
 <aside>Never wrap it in a &lt;div&gt;, 2<sup>3</sup> &lt; 3<sup>rd</sup>,
 <code><a href="x">&lt;!--<br>a`b</a></code></aside>

@@ -14,7 +14,9 @@ Lines = list[tuple[str, int]]
 NOTICES = frozenset("attention caution danger error hint important note tip warning".split())
 """Kinds of notices that reStructuredText and MyST share."""
 NOTICE_CLASSES = frozenset(
-    "admonition alert callout confluence-information-macro custom-block notice".split()
+    """
+    admonition admonitionblock alert callout confluence-information-macro custom-block markdown-alert notice
+    """.split()
 )
 """Classes of elements that are notices."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
@@ -30,7 +32,9 @@ BLOCKS = HEADINGS | frozenset(
 QUESTION = "#### "
 """Prefix of a `<dt>`, and of an element with a class such as `faq-question`; the definition or answer follows below."""
 
-_ASKED = re.compile(r"question(?:\s|$)", re.IGNORECASE)
+_ASKED = re.compile(
+    r"(?:question|(?:accordion|toggle)[\w-]*[-_](?:title|header|heading|button))(?:\s|$)", re.IGNORECASE
+)
 _ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
 _LESS = re.compile(r"(?P<code>`[^`]+`)|(?P<tag>(?<!\w)</?\w[^<>`]*>)|<")
 _BEGINS_BLOCK = re.compile(r"#|- |\d+\. |>|```|~~~|\||<details")
@@ -51,8 +55,9 @@ class Element:
     @property
     def asks(self) -> bool:
         """Whether its name or class marks it as a question."""
-        by_class = self.name in BLOCKS and _ASKED.search(self.attributes.get("class", ""))
-        return self.name == "dt" or bool(by_class)
+        # A title that is no link, as Elementor writes them.
+        can_ask = self.name in BLOCKS or (self.name == "a" and not self.attributes.get("href"))
+        return self.name == "dt" or (can_ask and bool(_ASKED.search(self.attributes.get("class", ""))))
 
 
 def write_blocks(parent: Element) -> Lines:
@@ -72,7 +77,7 @@ def write_blocks(parent: Element) -> Lines:
 
 
 def _is_block(element: Element) -> bool:
-    return element.name in BLOCKS or any(map(_is_block, element.children))
+    return element.name in BLOCKS or element.asks or any(map(_is_block, element.children))
 
 
 def _paragraph(run: Sequence[Element]) -> Lines:

@@ -8,6 +8,8 @@ from jieda.importing.elements import HEADINGS, Element, Lines, write_blocks
 
 SILENT = frozenset("head title script style nav header footer aside noscript svg template".split())
 """Elements whose text is not part of the page's content."""
+SILENT_NAMES = frozenset("footer lineno linenos mw-editsection postamble".split())
+"""Classes and ids of such elements."""
 LANDMARKS = frozenset("banner complementary contentinfo navigation search".split())
 """Roles of elements, such as a `<div>`, whose text is not part of the page's content either."""
 CONTENT = frozenset({"article", "main", "section"})
@@ -69,7 +71,9 @@ class TreeBuilder(HTMLParser):
         if element.name in {"header", "aside"} and any(each.name in CONTENT for each in self._open):
             # A header or notice of a part of the page, not of the site.
             return False
-        return element.name in SILENT or element.attributes.get("role") in LANDMARKS
+        attributes = element.attributes
+        names = {attributes.get("id"), *attributes.get("class", "").split()}
+        return element.name in SILENT or attributes.get("role") in LANDMARKS or bool(SILENT_NAMES & names)
 
 
 def _holds_page(element: Element) -> bool:
@@ -85,5 +89,5 @@ def html_to_markdown(text: str) -> Lines:
     for each in walk([builder.root]):
         each.children = [child for child in each.children if child.name != "form" or _holds_page(child)]
     # What is outside of the main part, such as the help of the site, belongs to every page.
-    mains = [each for each in walk([builder.root]) if each.name == "main"]
+    mains = [each for each in walk([builder.root]) if "main" in (each.name, each.attributes.get("role"))]
     return write_blocks(mains[0] if len(mains) == 1 and _holds_page(mains[0]) else builder.root)
