@@ -192,6 +192,21 @@ def test_front_matter_of_site_generators_is_read(front: str, tmp_path: Path) -> 
     assert page.text.strip() == "Text."
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# How do I start?\n\nRun.\n", "How do I start?"),
+        ("# How do I start?\n\nRun.\n\n# How do I stop?\n\nKill.\n", "a"),
+        ("# [FAQ](https://example.com)\n\n# How do I stop?\n\nKill.\n", "FAQ"),
+    ],
+)
+def test_the_title_of_a_page_is_plain_and_not_one_of_its_questions(
+    text: str, title: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+    assert read_page(tmp_path / "a.md").title == title
+
+
 def test_a_page_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
     deep = "".join(f"{'  ' * depth}- item\n\n" for depth in range(300))
     with pytest.raises(ImportingError, match=r"deep\.rst: it is nested too deeply"):

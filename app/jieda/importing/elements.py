@@ -200,10 +200,6 @@ def _details(element: Element) -> Lines:
     return [*_block("<details>", element.line), *lines, *_block("</details>", ends)]
 
 
-def _summary(element: Element) -> Lines:
-    return _block(f"<summary>{_inline(element.children).strip()}</summary>", element.line)
-
-
 def _table(element: Element) -> Lines:
     """Write a table, or only its blocks if it lays out a page: if it contains headings, questions or tables, or without
     header cells other blocks or rows that are not equally long."""
@@ -236,7 +232,9 @@ _WRITERS: Mapping[str, Callable[[Element], Lines]] = {
     "pre": _code,
     "blockquote": _quotation,
     "details": _details,
-    "summary": _summary,
+    "summary": lambda element: _block(
+        f"<summary>{_inline(element.children).strip()}</summary>", element.line
+    ),
     "table": _table,
     "term": lambda element: [(_inline(element.children).strip(), element.line)],
     "definition": lambda element: _item(element, ": "),

@@ -20,6 +20,7 @@ from jieda.importing.elements import Lines
 from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.outline import all_code_lines, code_lines, plain
 from jieda.importing.restructured import to_markdown
+from jieda.importing.wording import WORDING
 
 MAX_PAGE_BYTES = 8 << 20
 TO_MARKDOWN: Mapping[str, Callable[[str], Lines]] = {
@@ -194,12 +195,12 @@ def _stated_date(fields: Mapping[str, str]) -> date | None:
 
 
 def _first_heading(text: str) -> str:
-    lines = text.split("\n")
+    """Return the first H1, or an empty text if it is one of several questions."""
+    lines, heading = text.split("\n"), re.compile(r"#\s+(.+?)\s*(?:\{#[^}]*\}|#+)?\s*$")
     code = code_lines(lines)
-    for number, line in enumerate(lines):
-        if number not in code and (match := re.match(r"#\s+(.+?)\s*(?:\{#[^}]*\}|#+)?\s*$", line)):
-            return plain(match[1]).strip(" *`")
-    return ""
+    found = [heading.match(line) for number, line in enumerate(lines) if number not in code]
+    titles = [plain(match[1]).strip(" *`") for match in found if match]
+    return titles[0] if titles and (len(titles) == 1 or not WORDING.asks(titles[0])) else ""
 
 
 def _without_comments(text: str) -> str:

@@ -165,15 +165,11 @@ def _item(item: SourceBlock, *, last: bool) -> Unit:
 def _definitions(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
     """Find terms of definition lists: a line above one that starts with a colon, and `<dt>`."""
     for block in blocks:
-        if block.kind == "paragraph":
-            for match in _DEFINITION.finditer(block.content):
-                first = block.first + block.content.count("\n", 0, match.start())
-                yield Unit(plain(match["title"]), first, first + 1, answered=True)
-        elif block.kind == "html_block":
-            for match in _TERM.finditer(block.content):
-                first = block.first + block.content.count("\n", 0, match.start())
-                body, lead = _after(block, match.end())
-                yield Unit(plain(match["title"]), first, body, answered=True, lead=lead)
+        pattern = {"paragraph": _DEFINITION, "html_block": _TERM}.get(block.kind)
+        for match in pattern.finditer(block.content) if pattern else ():
+            first = block.first + block.content.count("\n", 0, match.start())
+            body, lead = _after(block, match.end()) if pattern is _TERM else (first + 1, "")
+            yield Unit(plain(match["title"]), first, body, answered=True, lead=lead)
 
 
 def _rows(blocks: Sequence[SourceBlock]) -> Iterator[Unit]:
