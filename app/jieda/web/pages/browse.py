@@ -1,7 +1,6 @@
 """Lists of entries: with a tag, latest first, and all by framework and version."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
@@ -69,7 +68,7 @@ def tag_page(context: PageContext, facet: str, tag: Tag, number: int) -> str:
 
 
 def _narrower_searches(context: PageContext, facet: str, tag: Tag, by: str) -> list[Chip]:
-    """Return searches that narrow the page by one more tag."""
+    """Return searches that narrow the page by one more tag, those with most entries first."""
     return [
         Chip(
             label=each.tag.name[context.lang],
@@ -77,21 +76,13 @@ def _narrower_searches(context: PageContext, facet: str, tag: Tag, by: str) -> l
             url=context.urls.search(context.lang, **{facet: tag.id, by: each.tag.id}),
             key=f"{by}:{each.tag.id}",
         )
-        for each in used_tags(context.library, by, Filters().with_only(facet, tag.id))
+        for each in sorted(
+            used_tags(context.library, by, Filters().with_only(facet, tag.id)), key=lambda each: -each.count
+        )
     ]
 
 
 ENTRIES_PAGE_SIZE = 50
-
-
-@dataclass(frozen=True, slots=True)
-class EntryGroup:
-    """Entries of a framework or one of its versions. `framework` is None if the group continues the previous one."""
-
-    framework: PageLink | None
-    id: str
-    version: str
-    rows: tuple[ListedEntry, ...]
 
 
 def entries_page(context: PageContext, found: Found) -> str:
@@ -114,18 +105,19 @@ def entries_page(context: PageContext, found: Found) -> str:
     )
 
 
-def _groups(shown: Sequence[ListedEntry]) -> Iterator[EntryGroup]:
+def _groups(shown: Sequence[ListedEntry]) -> Iterator[Mapping[str, object]]:
+    """Yield the entries of each framework or version of it; a group that continues a framework does not name it."""
     previous = ""
     for (framework, numbers), members in groupby(
         shown, key=lambda row: (row.summary.framework, version_of(row.applies_to))
     ):
         rows, version = tuple(members), ".".join(map(str, numbers))
-        yield EntryGroup(
-            framework=rows[0].framework if framework != previous else None,
-            id=f"{framework}-{version.replace('.', '-')}".rstrip("-"),
-            version=version,
-            rows=rows,
-        )
+        yield {
+            "framework": rows[0].framework if framework != previous else None,
+            "id": f"{framework}-{version.replace('.', '-')}".rstrip("-"),
+            "version": version,
+            "rows": rows,
+        }
         previous = framework
 
 

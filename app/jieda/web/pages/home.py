@@ -1,8 +1,8 @@
 """The start page: search box, log field, and lists to browse."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from heapq import nsmallest
 from unicodedata import east_asian_width
@@ -29,17 +29,6 @@ EXAMPLE_SOURCES = 200
 """Number of entries from which examples are chosen, evenly spaced over all entries."""
 EXAMPLE_WIDTH = 27
 """Preferred width of an example in columns, two for a Han character: long enough to be understood."""
-
-
-@dataclass(frozen=True, slots=True)
-class MappedStage:
-    """A stage of the map: the filters that its entries pass, counts of them, each with the key of its text
-    and its filters, and the most frequent error types."""
-
-    name: str
-    filters: Filters
-    counts: tuple[tuple[str, int, Filters], ...]
-    error_types: tuple[str, ...]
 
 
 def home_page(context: PageContext) -> str:
@@ -123,7 +112,9 @@ def _for_reader(context: PageContext) -> Filters:
     return Filters(framework=(context.framework,) if context.framework else ())
 
 
-def _stages(context: PageContext) -> Iterator[MappedStage]:
+def _stages(context: PageContext) -> Iterator[Mapping[str, object]]:
+    """Yield the stages of the map: the filters that the entries of each pass, counts of them, each with the key of its
+    text and its filters, and the most frequent error types."""
     for stage in context.library.site.stages:
         within = _for_reader(context).with_only("topic", *stage.topics)
         kinds = context.library.counts("kind", within)
@@ -131,17 +122,15 @@ def _stages(context: PageContext) -> Iterator[MappedStage]:
         others = sum(kinds.values()) - failures
         error_types = context.library.counts("error_type", within)
         if kinds:
-            yield MappedStage(
-                name=stage.name[context.lang],
-                filters=within,
-                counts=(
+            yield {
+                "name": stage.name[context.lang],
+                "filters": within,
+                "counts": (
                     ("home.stage.failures", failures, within.with_only("kind", Kind.ERROR)),
                     ("home.stage.others", others, within.with_only("kind", *OTHERS)),
                 ),
-                error_types=tuple(
-                    nsmallest(STAGE_ERROR_TYPES, error_types, key=lambda value: -error_types[value])
-                ),
-            )
+                "error_types": nsmallest(STAGE_ERROR_TYPES, error_types, key=lambda each: -error_types[each]),
+            }
 
 
 def _join_names(context: PageContext, names: list[str]) -> str:

@@ -1,6 +1,6 @@
 """The maintenance page: unanswered questions, then problems of the entries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -9,7 +9,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jieda.entry import Language, Problem, Summary
+from jieda.entry import Problem, Summary
 from jieda.feedback import GapOutcome, GapSource, Report, VoteCount, first_day
 from jieda.presentation.problem_text import problem_text
 from jieda.usecases.gaps.maintenance import GapGroup, Maintenance, line_of, maintenance
@@ -34,23 +34,6 @@ PERIODS = (7, 30, 90)
 """Periods to choose from, in days; the last is the default."""
 SHOWN, FOLDED = 10, 200
 """Items of a list that are visible, and those that are collapsed."""
-
-
-@dataclass(frozen=True, slots=True)
-class GapView:
-    """An unanswered question. `words` is its most frequent wording; `log` is what the workbench drafts from, empty for
-    a search; `counts` say how often it was asked in each span, with `heights` for the chart; `answered` is the entry
-    that now answers it."""
-
-    group: GapGroup
-    words: Markup
-    others: tuple[Markup, ...]
-    lang: Language
-    log: str
-    last: date
-    counts: Sequence[int]
-    heights: Sequence[int]
-    answered: PageLink | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +83,10 @@ def maintain_page(context: PageContext, days: int) -> str:
     )
 
 
-def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
+def _gap(context: PageContext, group: GapGroup, days: int) -> Mapping[str, object]:
+    """Return an unanswered question. `words` is its most frequent wording; `log` is what the workbench drafts from,
+    empty for a search; `counts` say how often it was asked in each span; `answered` is the entry that now answers
+    it."""
     is_log = group.source is GapSource.LOG
     counts = [
         sum(count for day, count in group.days.items() if first <= day <= last)
@@ -108,17 +94,17 @@ def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
     ]
     most = max(counts, default=0) or 1
     text = line_of(context.served, group.kind, group.text) if is_log else group.text
-    return GapView(
-        group=group,
-        words=redacted(context, text),
-        others=tuple(redacted(context, each) for each in group.others),
-        lang=max(group.langs, key=lambda each: (group.langs[each], each)),
-        log=text if is_log else "",
-        last=date.fromisoformat(group.last),
-        counts=counts,
-        heights=[-(-count * BAR_HEIGHT // most) for count in counts],
-        answered=entry_link(context, context.library.summary(group.answered)) if group.answered else None,
-    )
+    return {
+        "group": group,
+        "words": redacted(context, text),
+        "others": [redacted(context, each) for each in group.others],
+        "lang": max(group.langs, key=lambda each: (group.langs[each], each)),
+        "log": text if is_log else "",
+        "last": date.fromisoformat(group.last),
+        "counts": counts,
+        "heights": [-(-count * BAR_HEIGHT // most) for count in counts],
+        "answered": entry_link(context, context.library.summary(group.answered)) if group.answered else None,
+    }
 
 
 def _lists(context: PageContext, found: Maintenance) -> Iterator[tuple[str, list[Task]]]:

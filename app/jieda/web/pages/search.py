@@ -2,18 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass
 from functools import partial
 from html import unescape
 
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.diagnosis.answers import Diagnosis, Verdict
-from jieda.entry import Language
 from jieda.presentation.diagnosis_text import elsewhere_text
-from jieda.presentation.schemas import EditionLink
 from jieda.presentation.shaper import edition_links
 from jieda.search.answers import (
     MOST_WEAK,
@@ -37,7 +33,7 @@ from jieda.web.pages.context import (
 )
 from jieda.web.pages.filters import filter_bar
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
-from jieda.web.pages.parts import ListedEntry, build_pager, doubt_of, entry_row, tag_links, whole_names
+from jieda.web.pages.parts import build_pager, doubt_of, entry_row, tag_links, whole_names
 from jieda.web.pages.verdict import external_links, match_view, near_row, tied_rows
 from jieda.web.site import asker_of
 
@@ -48,19 +44,6 @@ LONGEST_QUERY = 200
 """Characters of a query in links to other sites, which refuse longer ones."""
 MARKED = re.compile("<mark>(.*?)</mark>")
 NO_DIAGNOSIS = Diagnosis((), (), Verdict.UNKNOWN, (), "", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A result. `title` and `snippet` are escaped HTML with marks; the snippet may also contain code. `reasons` maps
-    each type of match, with the key of its label, to the words that matched."""
-
-    row: ListedEntry
-    title: Markup
-    snippet: Markup
-    lang: Language
-    editions: tuple[EditionLink, ...]
-    reasons: dict[tuple[ReasonType, str], str]
 
 
 def search_page(context: PageContext, found: Found) -> str:
@@ -144,20 +127,22 @@ def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
     return SENTENCE_GAPS[context.lang].join(sentences)
 
 
-def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> Card:
-    return Card(
-        row=entry_row(context, context.library.summary(hit.entry.id), doubt),
-        title=whole_names(hit.title),
-        snippet=whole_names(hit.snippet.html_with_code),
-        lang=hit.edition.lang,
-        editions=edition_links(context.library.summary(hit.entry.id), context.urls),
-        reasons=_reasons(context, answer, hit),
-    )
+def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> Mapping[str, object]:
+    """Return a result. `title` and `snippet` are escaped HTML with marks; the snippet may also contain code."""
+    return {
+        "row": entry_row(context, context.library.summary(hit.entry.id), doubt),
+        "title": whole_names(hit.title),
+        "snippet": whole_names(hit.snippet.html_with_code),
+        "lang": hit.edition.lang,
+        "editions": edition_links(context.library.summary(hit.entry.id), context.urls),
+        "reasons": _reasons(context, answer, hit),
+    }
 
 
 def _reasons(context: PageContext, answer: SearchAnswer, hit: Hit) -> dict[tuple[ReasonType, str], str]:
     """Return the reasons of `hit` that its title and snippet do not show, in order, grouped by type. Besides other
-    reasons, a glossary sense without the word that has it says nothing."""
+    reasons, a glossary sense without the word that has it says nothing. Maps each type, with the key of its label, to
+    the words that matched."""
     query, marked = answer.query, [hit.snippet.text[start:end] for start, end in hit.snippet.marks]
     seen = "\n".join([*map(unescape, MARKED.findall(hit.title)), *marked]).casefold()
     reasons = [each for each in hit.reasons if each.via or not each.text or each.text.casefold() not in seen]
