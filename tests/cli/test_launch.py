@@ -46,6 +46,7 @@ def test_a_mistyped_argument_is_told_with_what_it_should_be(arguments: tuple[str
         (("diagnose",), "zh_CN.UTF-8", "日志是空的"),
         (("diagnose", "--lang", "zh"), "C", "日志是空的"),
         (("diagnose", "--lang", "en"), "zh_CN.UTF-8", "the log is empty"),
+        (("sync", "slime/none"), "zh_CN.UTF-8", "slime/none 不是能读取的条目"),
         (("votes", "--since", "yesterday"), "zh_CN.UTF-8", "'yesterday' 不是 2026-01-31 这样的日期"),
         (("read", "roll/x", "--url", "http://127.0.0.1:1"), "zh_CN.UTF-8", "http://127.0.0.1:1 没有响应"),
         (("run", "--lang", "zh", "--report", "/none/x", "true"), "C", "/none/x：无法写入"),

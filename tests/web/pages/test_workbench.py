@@ -437,11 +437,13 @@ def test_the_check_speaks_the_language_of_the_page_and_names_its_buttons(bench: 
 def test_every_message_that_is_translated_is_one_that_the_check_says() -> None:
     app = ROOT / "app/jieda"
     modules = [
-        *(path for folder in ("content", "cli") for path in (app / folder).rglob("*.py")),
         *(
-            app / name
-            for name in ("signature.py", "versions.py", "usecases/check.py", "client.py", "address.py")
+            path
+            for folder in ("content", "cli", "importing", "usecases")
+            for path in (app / folder).rglob("*.py")
         ),
+        app / "snapshot/knowledge.py",
+        *(app / name for name in ("signature.py", "versions.py", "client.py", "address.py", "git.py")),
     ]
     source = (
         "".join(path.read_text(encoding="utf-8") for path in modules).replace("{{", "{").replace("}}", "}")

@@ -153,7 +153,9 @@ async def edit(request: Request, context: PageContext, form: Form, fields: Mappi
         # Comparing the two editions parses both.
         texts = await context.site.service.offload(lambda: edited_texts(form, fields))
     except AuthoringError as error:
-        return await warn(request, context, form, context.t("bench.unreadable", reason=str(error)))
+        return await warn(
+            request, context, form, context.t("bench.unreadable", reason=failure_text(error, context.lang))
+        )
     key = FIELDS.get(fields["do"], "")
     values = dict.fromkeys(value for text in texts.values() for value in values_of(text, key))
     note = f"{key}: {', '.join(values)}" if key else ""
@@ -188,7 +190,7 @@ async def download(request: Request, context: PageContext, form: Form, fields: M
     try:
         text = await context.site.service.offload(lambda: patch(context.site.desk, draft))
     except AuthoringError as error:
-        return await warn(request, context, form, str(error))
+        return await warn(request, context, form, failure_text(error, context.lang))
     if not text:
         return await show_bench(request, context, form, ActionResult(note=context.t("bench.unchanged")))
     return await send(request, text, PATCH, f"{name}.patch")
@@ -219,7 +221,9 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
     try:
         done = await context.site.service.offload(lambda: write(desk, draft, expected, author, form.message))
     except (AuthoringError, GitError) as error:
-        return await warn(request, context, form, context.t("bench.failed", reason=str(error)))
+        return await warn(
+            request, context, form, context.t("bench.failed", reason=failure_text(error, context.lang))
+        )
     if done.theirs:
         result = ActionResult(warning=context.t("bench.conflict"), theirs=done.theirs)
         return await show_bench(request, context, form, result)
@@ -291,7 +295,7 @@ async def open_entry(request: Request) -> Response:
     try:
         editions = await context.site.service.offload(lambda: context.site.desk.open(entry_id))
     except AuthoringError as error:
-        return await warn(request, context, Form(), str(error))
+        return await warn(request, context, Form(), failure_text(error, context.lang))
     if not editions:
         current = context.library.resolve(entry_id)
         if current in {None, entry_id}:
