@@ -342,6 +342,7 @@ def test_filters_without_words_list_what_passes_them(client: httpx.Client, lang:
     assert f"{count} entries" in found or f"{count} 个条目" in found
     assert parse(found).find(".//ol[@class='cards']") is not None
     everything = client.get(f"/{lang}/search").text
+    assert everything == client.get(f"/{lang}/search?q=%20%E3%80%80").text, "nothing but spaces"
     assert f"{ENTRIES} entries" in everything or f"{ENTRIES} 个条目" in everything
 
 

@@ -21,7 +21,7 @@ from jieda.search.answers import (
     Span,
     SuggestionType,
 )
-from jieda.usecases.search import Found, browse, clip
+from jieda.usecases.search import Found, browse
 from jieda.usecases.search import search as search_for
 from jieda.web.pages.context import (
     PageContext,
@@ -90,7 +90,7 @@ def _results(
     hits = [hit for hit in answer.hits if hit.entry.id not in above]
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS and each.entry]
     page_url = partial(_address(context, request), context.lang)
-    words, frameworks = request.text.strip()[:LONGEST_QUERY], request.filters.framework
+    words, frameworks = request.text[:LONGEST_QUERY], request.filters.framework
     framework = frameworks[0] if len(frameworks) == 1 else ""
     return {
         "bar": filter_bar(context, request, answer, doubts=doubts.values()),
@@ -182,10 +182,12 @@ def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) 
     return texts
 
 
-def requested_search(request: Request, context: PageContext) -> SearchRequest:
-    """Return the search that an address requests. Raises BadParameter."""
-    return SearchRequest(
-        text=request.query_params.get("q", ""),
+async def show_search(request: Request) -> Response:
+    """Show the results for `q` under filters; without words, all entries that pass the filters."""
+    context = await context_of(request)
+    service = context.site.service
+    search_request = SearchRequest(
+        text=request.query_params.get("q", "").strip(),
         lang=context.lang,
         filters=requested_filters(request),
         limit=PAGE_SIZE,
@@ -194,14 +196,7 @@ def requested_search(request: Request, context: PageContext) -> SearchRequest:
         unfinished=is_switched_on(request, "unfinished"),
         frameworks=(context.framework,) if context.framework else (),
     )
-
-
-async def show_search(request: Request) -> Response:
-    """Show the results for `q` under filters; without words, all entries that pass the filters."""
-    context = await context_of(request)
-    service = context.site.service
-    search_request = requested_search(request, context)
-    if clip(service, search_request.text).strip():
+    if search_request.text:
         found = await search_for(service, search_request, asker_of(request))
         request.state.outcome, request.state.note = found.outcome, found.note
         html = search_page(context.at(found.snapshot), found)
