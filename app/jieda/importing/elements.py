@@ -143,7 +143,9 @@ def _list(element: Element) -> Lines:
     number = int(start) if re.fullmatch(r"[0-9]{1,9}", start) else 1
     for child in element.children:
         mark = "- " if element.name == "ul" else f"{number}. "
-        if child.name == "li" and _is_box(child):
+        # An item that begins with a collapsible box is one.
+        filled = (each.name for each in child.children if each.name or each.text.strip())
+        if child.name == "li" and next(filled, "") == "details":
             lines += write_blocks(child)
         elif child.name == "li":
             lines += _item(child, mark)
@@ -152,11 +154,6 @@ def _list(element: Element) -> Lines:
             blocks = write_blocks(Element("", child.line, children=[child]))
             lines += indented(blocks, mark)
     return lines
-
-
-def _is_box(item: Element) -> bool:
-    """Whether an item of a list begins with a collapsible box, so that it is one."""
-    return next((each.name for each in item.children if each.name or each.text.strip()), "") == "details"
 
 
 def _item(element: Element, mark: str = "- ") -> Lines:

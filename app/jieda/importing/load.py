@@ -201,20 +201,17 @@ class Loader:
                 content = _render(path, front if existing is None else _with_stamp(front, existing), body)
                 if not self.dry_run:
                     self.record.announce(path, digest)
-                    self._write(folder, path, content)
+                    try:
+                        folder.write({path: content})
+                    except AuthoringError as error:
+                        raise JiedaError(
+                            f"{self.directory / path}: cannot be written: {error}; the lines before it are loaded:"
+                            " run it again once this is fixed"
+                        ) from error
         self._seen[path] = (first, digest)
         if not self.dry_run and path in self.record:
             self.record.settle(path, digest)
         return outcome
-
-    def _write(self, folder: ContentFolder, path: str, content: bytes) -> None:
-        try:
-            folder.write({path: content})
-        except AuthoringError as error:
-            file = self.directory / path
-            raise JiedaError(
-                f"{file}: cannot be written: {error}; the lines before it are loaded: run it again once this is fixed"
-            ) from error
 
     def _outcome(self, path: str, text: bytes, existing: bytes | None, *, stamped: bool) -> LoadOutcome:
         """Return what to do with a file. `stamped`: the line gives `synced_with`. Raises RefusedLine to keep it."""

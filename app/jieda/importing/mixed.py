@@ -50,15 +50,9 @@ def _units(host: Host, styles: Sequence[str]) -> Iterator[Unit]:
     for style in styles:
         for unit in STYLES[style](host.section.own):
             boxed = style != "details" and any(unit.first in box for box in boxes)
-            if not boxed and _asks(style, unit):
+            asks = style in {"marked", "table"} or unit.title.rstrip().endswith(("?", "？"))
+            if not boxed and (asks or (style == "details" and WORDING.likeness(unit.title) == 1)):
                 yield replace(unit, style=style)
-
-
-def _asks(style: str, unit: Unit) -> bool:
-    if style in {"marked", "table"}:
-        return True
-    ends_asking = unit.title.rstrip().endswith(("?", "？"))
-    return ends_asking or (style == "details" and WORDING.likeness(unit.title) == 1)
 
 
 def _in_order(units: Iterable[Unit]) -> Units:

@@ -47,18 +47,14 @@ def features_of(page: MarkdownPage, question: PageQuestion, glossary: Glossary) 
     title.update(f"sort:{name}" for name in WORDING.sorts_of(question.title))
     title.update(f"group:{concept.term}" for concept in glossary.read(question.title).concepts)
     body = Counter(_tokens(text[:MAX_TEXT_CHARS]))
-    body.update(f"at:{address}" for address in _addresses(text))
+    # The last part of an address is usually the same in both languages.
+    addresses = ((match[1] or match[0]).rstrip("/").rpartition("/")[2] for match in _ADDRESS.finditer(text))
+    body.update(f"at:{address.casefold()}" for address in addresses)
     return Features(title, body, _layout(lines), question.anchor)
 
 
 def _tokens(text: str) -> list[str]:
     return [match[0].casefold() for match in _TOKEN.finditer(text)]
-
-
-def _addresses(text: str) -> list[str]:
-    """Return the last part of every address, which is usually the same in both languages."""
-    addresses = (match[1] or match[0] for match in _ADDRESS.finditer(text))
-    return [each.rstrip("/").rpartition("/")[2].casefold() for each in addresses]
 
 
 def _layout(lines: Sequence[str]) -> tuple[float, ...]:

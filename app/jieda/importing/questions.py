@@ -224,7 +224,8 @@ def _whole_page(
         return None
     style = _style_of_parts(top) if top.children else ""
     if not top.children and all(each.style == "heading" for each in questions):
-        style = "" if WORDING.holds_questions(top.title) or not _has_answer(top) else "undivided"
+        answers = _has_text(top.own) and not _leads_elsewhere(top, WORDING.likeness(top.title))
+        style = "undivided" if answers and not WORDING.holds_questions(top.title) else ""
     title, first = WORDING.without_mark(top.title), max(top.first, 0)
     question = PageQuestion(title, top.anchor, first, top.first + 1, top.end, (), style, "", top.title)
     return question if style else None
@@ -239,10 +240,6 @@ def _style_of_parts(top: HeadedSection) -> str:
         return ""
     keys = {WORDING.part(title) for title in titles}
     return "problem" if "fix" in keys and keys & {"symptom", "cause"} else "page"
-
-
-def _has_answer(section: HeadedSection) -> bool:
-    return _has_text(section.own) and not _leads_elsewhere(section, WORDING.likeness(section.title))
 
 
 def _question_sections(page: MarkdownPage, root: HeadedSection) -> tuple[HeadedSection, ...]:
