@@ -303,6 +303,9 @@ def test_paper_is_white_and_says_where_the_page_is_from(open_page: OpenPage) -> 
     assert max(map(int, re.findall(r"\d+", ink)[:3])) < 60
     expect(page.locator(".paper")).to_have_text(page.url.partition("#")[0])
     expect(page.locator(".paper")).to_be_visible()
+    page.goto("/docs")
+    expect(page.locator("#try:not([hidden])")).to_have_count(1)
+    expect(page.locator("#try")).to_be_hidden()
 
 
 @pytest.mark.parametrize(
