@@ -724,7 +724,7 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
     page = (
         "# FAQ\n\n## Is it cheap?\n\n::: code-tabs\n@tab npm\nRun `x`{: .sh}:\n:::\n{: .wide}\n\n"
         "> [!TIP] Mind\n> us\n\n"
-        "1. go\n\n   :::tip\n   Do *it*.\n   :::\n\n2. stop\n\n"
+        "1. go\n\n   :::tip\n   Do *it*:\n\n       x\n   :::\n\n2. stop\n\n"
         "{% highlight sh linenos %}\n[toc]\n<b>\n{% endhighlight %}\n\n"
         '## Is it safe?\n\n!!! note "Before"\n    You need *root*.\n\n    !!! tip\n        Ask.\n\n'
         '=== "Linux"\n\n    ```sh\n    apt install x\n    ```\n\n=== "macOS"\n\n    Use brew.\n\nDone.\n\n'
@@ -740,7 +740,8 @@ def test_notices_and_tabs_keep_their_labels_and_their_text_is_no_code(
         draft(tmp_path, name).partition("---\n\n")[2] for name in ("safe", "fast", "free", "cheap")
     )
     assert cheap.endswith(
-        "\n\n**npm:**\n\nRun `x`:\n\n> **Mind**\n>\n> us\n\n1. go\n\n   > **Tip**\n   >\n   > Do *it*.\n\n"
+        "\n\n**npm:**\n\nRun `x`:\n\n> **Mind**\n>\n> us\n\n"
+        "1. go\n\n   > **Tip**\n   >\n   > Do *it*:\n   >\n   >     x\n\n"
         "2. stop\n\n```sh\n[toc]\n<b>\n```\n"
     )
     assert "> **Before**\n>\n> You need *root*.\n>\n>\n> > **Tip**\n> >\n> > Ask.\n" in safe

@@ -137,7 +137,9 @@ def _convert_lines(lines: list[str]) -> Iterator[tuple[str, int]]:
 
 def _convert_content(lines: list[str], first: int, end: int, indent: str = "") -> Lines:
     """Convert the text of a box, without its indentation and the blank lines after it."""
-    bare = [_INDENT.sub("", line.removeprefix(indent)) for line in lines[first:end]]
+    bare = [line.removeprefix(indent) for line in lines[first:end]]
+    if _INDENT.match(next(filter(str.strip, bare), "")):
+        bare = [_INDENT.sub("", line) for line in bare]
     text = [(line, first + number) for line, number in _convert_lines(bare)]
     while text and not text[-1][0]:
         text.pop()
@@ -235,7 +237,7 @@ def _convert_term(lines: list[str], at: int) -> Converted | None:
     if below == at or not _TERM.match(lines[at]) or not (defined := _DEFINED.match(lines[below])):
         return None
     end = _end_of_indented(lines, below + 1, "")
-    lines[below] = lines[below][defined.end() :]
+    lines[below] = f"    {lines[below][defined.end() :]}"
     return _details(lines[at].strip(), _convert_content(lines, below, end), at, end), end
 
 
