@@ -118,6 +118,7 @@ def test_failure_is_found(log: str, type_: str, message: str) -> None:
         "\tat com.mysql.jdbc.SQLError.createSQLException(SQLError.java:121)",
         "Test error: 3.2%",
         "val_mean_absolute_error: 0.12 - val_loss: 0.3",
+        "WARNING: 'foo' is not recognized as a known option",
     ],
 )
 def test_what_only_looks_like_a_failure_is_none(log: str) -> None:

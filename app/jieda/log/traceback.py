@@ -93,7 +93,10 @@ def parse(text: str, formats: Formats) -> ParsedLog:
 
 def _lines_of_errors(text: str, folded: FoldedLog, formats: Formats) -> list[LoggedFailure]:
     """Return the lines of errors by their level: all that some logs say of a failure."""
-    lines = physical_lines(strip_codes(text))
+    text = strip_codes(text)
+    if not (formats.error_level.search(text) or formats.error_field.search(text.lower())):
+        return []
+    lines = physical_lines(text)
     telling = {line for line in dict.fromkeys(lines) if tells_of_error(line, formats)}
     rows = {place: row for row, place in reversed([*enumerate(folded.places)]) if lines[place - 1] in telling}
     return [
