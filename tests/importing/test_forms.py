@@ -495,6 +495,19 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "<h4>Footnotes</h4>1</div><h2>Navigation</h2>Home",
             [("Is it free?", 1), ("Is it fast?", 1)],
         ),
+        # Panels, sections whose ids look like other things, and a table without a header.
+        (
+            "a.html",
+            "<h1>FAQ</h1><div class=callout><h2>Is it free?</h2>Yes.</div><section id=footer><h2>Is it fast?</h2>\n"
+            "No.</section><h2 id=lineno>Is it old?</h2>No.",
+            [("Is it free?", 1), ("Is it fast?", 1), ("Is it old?", 2)],
+        ),
+        (
+            "a.html",
+            "<h1>FAQ</h1><table><tr><td><p><b>Is it free?</b></p><td><p>Yes.</p>\n"
+            "<tr><td><p><b>Is it fast?</b></p><td><p>No.</p></table>",
+            [("Is it free?", 1), ("Is it fast?", 2)],
+        ),
         (
             "a.md",
             "# FAQ\n\n[[toc]]\n\n<script setup>\nconst a = 1\n</script>\n\n"
@@ -815,7 +828,7 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
 <p><a href="print.html"><i class="icon"></i></a></p>
 <table><thead><tr><th>Model<th>Plug</tr></thead>
 <tr><td>A<td><p><code>C13</code> | <b>old</b></p>
-<tr><td>B<td><ul><li><code>C14</code><li>C15</ul><td>new</table>
+<tr><td>B<td><ul><li><code>C14</code>;<li>1 &lt;<li>C15;</ul><td>;</table>
 <ol><li>Switch it off.<ul><li>At the back.</ul><li>Pull.</ol>
 <pre>
 <code><span class="linenos">1</span>pull --all
@@ -826,6 +839,7 @@ def test_tables_code_and_lists_within_lists_of_html_stay_what_they_are(
 <table><tr><td>Light<td>Means<tr><td>red<td>Do:<ul><li>stop<li>wait</ul></table>
 <table><tr><td>Light<td>Means<tr><td>red<td><p><b>stop</b></table>
 <div class="admonition tip"><p class="admonition-title">Mind</p><p>It <b>moves</b>.</p></div>
+<div class="alert"><p>Do <cite class="title-ref">it</cite>.</p></div>
 <div class="footer">Ours</div>
 <section><ol start="x"><li>Mind:</ol>
 <aside>Never wrap it in a &lt;div&gt;, 2<sup>3</sup> &lt; 3<sup>rd</sup>,
@@ -839,7 +853,7 @@ One of these:
 | Model | Plug |  |
 | --- | --- | --- |
 | A | `C13` \\| **old** |  |
-| B | `C14`; C15 | new |
+| B | `C14`; 1 <; C15 | ; |
 
 1. Switch it off.
 
@@ -872,6 +886,8 @@ Do:
 > **Mind**
 >
 > It **moves**.
+
+> Do it.
 
 1. Mind:
 

@@ -35,6 +35,8 @@ QUESTION = "#### "
 _ASKED = re.compile(
     r"(?:question|(?:accordion|toggle)[\w-]*[-_](?:title|header|heading|button))(?:\s|$)", re.IGNORECASE
 )
+_TITLES = re.compile(r"(?:^|[\s_-])(?:title|heading)(?:\s|$)", re.IGNORECASE)
+_ENDS_ITEM = re.compile(r"(?<=[\w`])(?<!&lt);$")
 _ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
 _LESS = re.compile(r"(?P<code>`[^`]+`)|(?P<tag>(?<!\w)</?\w[^<>`]*>)|<")
 _BEGINS_BLOCK = re.compile(r"#|- |\d+\. |>|```|~~~|\||<details")
@@ -70,9 +72,7 @@ def write_blocks(parent: Element) -> Lines:
             continue
         lines += _paragraph(run)
         run = []
-        is_notice = NOTICE_CLASSES & set(child.attributes.get("class", "").split())
-        writer = _WRITERS.get(child.name, _notice if is_notice else write_blocks)
-        lines += _question(child) if child.asks else writer(child)
+        lines += _question(child) if child.asks else _WRITERS.get(child.name, _other)(child)
     return lines + _paragraph(run)
 
 
@@ -110,8 +110,9 @@ def _inline_text(element: Element) -> str:
         return f"[{text}]({attributes['href']})" if attributes.get("href") and text.strip() else text
     if name == "img":
         return f"![{attributes.get('alt', '')}]({attributes.get('src', '')})"
-    if name == "li":
-        text = f"{text.rstrip(' ;')};"
+    if name in {"ul", "ol"}:
+        items = (_ENDS_ITEM.sub("", _inline([each]).strip()) for each in element.children)
+        text = "; ".join(filter(None, items))
     return f" {text} " if name in BLOCKS or name in {"br", "td", "th"} else text
 
 
@@ -183,10 +184,16 @@ def _quotation(element: Element) -> Lines:
     return [*((f"> {text}".rstrip(), line) for text, line in lines), ("", element.line)]
 
 
-def _notice(element: Element) -> Lines:
-    """Write a notice as a quotation that begins with its title in bold."""
-    titled = (each for each in walk(element.children) if "title" in each.attributes.get("class", ""))
-    if title := next(titled, None):
+def _other(element: Element) -> Lines:
+    """Write an element without a writer; a notice as a quotation that begins with its title in bold, unless it is a
+    part of the page with a heading of its own."""
+    if not NOTICE_CLASSES & set(element.attributes.get("class", "").split()):
+        return write_blocks(element)
+    blocks = [each for each in walk(element.children) if each.name in BLOCKS]
+    title = next((each for each in blocks if _TITLES.search(each.attributes.get("class", ""))), None)
+    if any(each.name in HEADINGS or each.asks for each in blocks if each is not title):
+        return write_blocks(element)
+    if title:
         title.name, title.children = "p", [Element("strong", title.line, children=title.children)]
     return _quotation(element)
 
@@ -208,6 +215,9 @@ def _table(element: Element) -> Lines:
         layout |= len(rows) < 2 or len(widths) > 1 or max(widths) < 2
         layout |= any(each.name in BLOCKS - {"tr", "p", "div"} for each in descendants)
         layout |= any(WORDING.marked(cell) for cells, _ in rows for cell in cells)
+        layout |= any(
+            re.search("[?？]", cell) or WORDING.asks(cell) for cells, _ in rows[:1] for cell in cells
+        )
     if layout:
         return write_blocks(element)
     width = max(widths, default=0)
@@ -219,7 +229,7 @@ def _table(element: Element) -> Lines:
 
 def _cells(row: Element) -> list[str]:
     texts = (_inline(each.children) for each in row.children if each.name in {"td", "th"})
-    return [" ".join(text.split()).rstrip(" ;").replace("|", "\\|") for text in texts]
+    return [" ".join(text.split()).replace("|", "\\|") for text in texts]
 
 
 _WRITERS: Mapping[str, Callable[[Element], Lines]] = {

@@ -72,7 +72,10 @@ class TreeBuilder(HTMLParser):
             # A header or notice of a part of the page, not of the site.
             return False
         attributes = element.attributes
-        names = {attributes.get("id"), *attributes.get("class", "").split()}
+        names = set(attributes.get("class", "").split())
+        # The id of another element, or of a section, is from its heading.
+        if element.name == "div" and "section" not in names:
+            names.add(attributes.get("id", ""))
         return element.name in SILENT or attributes.get("role") in LANDMARKS or bool(SILENT_NAMES & names)
 
 
