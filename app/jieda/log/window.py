@@ -55,7 +55,7 @@ class Utf8Writer:
         self._write: Callable[[bytes], bytes] | None = None
 
     def __call__(self, block: bytes) -> bytes:
-        if self._write is None:
+        if self._write is None and self._declared == "utf-8":
             block = self._begun + block
             self._begun = b"" if block.isascii() or not block[:-1].isascii() else block[-1:]
             block = block.removesuffix(self._begun)
