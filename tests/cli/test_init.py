@@ -124,7 +124,7 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(
     assert 'description: "关于数据库的问题。"' in taxonomy
     assert not re.search(r"en:|zh:|\$", taxonomy)
     again = jieda("init", "my faq")
-    assert (again.returncode, again.stderr) == (2, "Error: my faq is not empty\n")
+    assert (again.returncode, again.stderr) == (2, "Error: my faq: is not empty\n")
     monkeypatch.chdir(tmp_path / "my faq")
     unnamed = jieda("check")
     assert unnamed.stderr.splitlines()[0].endswith("for the content in this folder: --content content")

@@ -342,6 +342,10 @@ def test_a_line_that_is_not_found_everywhere_is_told_to_its_author(tmp_path: Pat
     assert "405 characters" in found[405][0]
     in_chinese = problem_text(found[405][0].split(": ", 2)[2], Language.ZH, "terminal")
     assert "控制在 400 个以内，现在写的是 '" in in_chinese
+    title = "'The server answered 500'"
+    assert title in problem_text(
+        f"title: {title} is also a title or alias of roll/b", Language.ZH, "terminal"
+    )
 
 
 def test_an_answer_that_is_code_is_no_skeleton(tmp_path: Path) -> None:

@@ -74,9 +74,7 @@ def test_the_encoding_is_told_by_the_first_text_that_is_not_ascii(
     assert window.extract().text.endswith(f"starting\n{read}")
 
 
-@pytest.mark.parametrize(
-    ("encoding", "declared"), [("utf-8", "utf-8"), ("gb18030", "utf-8"), ("gbk", "gbk")]
-)
+@pytest.mark.parametrize(("encoding", "declared"), [("utf-8", "utf-8"), ("gb18030", "utf-8"), ("gbk", "gbk")])
 @pytest.mark.parametrize("cut", range(1, 9))
 def test_an_encoding_is_told_wherever_a_block_ends(cut: int, encoding: str, declared: str) -> None:
     window = LogWindow(LIMIT, FORMATS, declared)

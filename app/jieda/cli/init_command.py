@@ -79,7 +79,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     must be new or empty.
     """
     if directory.exists() and any(directory.iterdir()):
-        raise JiedaError(f"{directory} is not empty")
+        raise JiedaError(f"{directory}: is not empty")
     languages = [Language(lang)] if lang else list(Language)
     name, field = (" ".join((each or "").split()) for each in (name, field))
     fields = {each: field or FIELDS[each] for each in languages}
