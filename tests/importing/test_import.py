@@ -269,6 +269,11 @@ def test_a_page_in_another_script_is_skipped_and_one_that_is_named_says_so(
     page.write_text(
         "## どうすれば動きますか？\n\n起動してください。\n\n## 無料ですか？\n\nはい。\n", encoding="utf-8"
     )
+    others = (
+        "## What is α + β?\n\nΣ.\n\n```\nПривет, как дела\n```\n\n## ＡＰＩ，ＨＴＴＰ是什么？\n\n接口。\n"
+    )
+    page.with_name("q.md").write_text(others, encoding="utf-8")
+    assert "skipped" not in desk.run(str(page.with_name("q.md"))).output
     shutil.copy(desk.zh, page.with_name("q.md"))
     assert "faq.md: skipped" in desk.run(str(page.parent)).output
     assert not list(desk.content.glob("*/roll/faq*"))

@@ -43,8 +43,8 @@ _FENCED = re.compile(
 _ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\][+-]?\s*(.*?)\s*$")
 """First line of a quotation that is a notice: GitHub, VitePress, Obsidian."""
 _MARK = re.compile(
-    r"^\s*(?:</?[A-Z]\w*>|\{[{%].*[%}]\}|:{3,}|(?i:\[{1,2}_?toc_?\]{1,2})|"
-    rf"{ATTRIBUTES.pattern})\s*$"
+    rf"^\s*(?:</?[A-Z]\w*>|\{{[{{%].*[%}}]\}}|:{{3,}}|{ATTRIBUTES.pattern})\s*$"
+    r"|^ {0,3}(?i:\[{1,2}_?toc_?\]{1,2})\s*$"
     r"|^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))"
 )
 """A line with only a tag of MDX, a shortcode, the end of a notice, a place for contents, or attributes of kramdown; or
@@ -70,6 +70,8 @@ _HEADING = re.compile(
 )
 MOST_LINES = 8
 """Maximum number of lines of an HTML heading, and of those to search for the first text of a component."""
+MOST_ABOVE = 500
+"""Maximum number of lines to search for the list item that holds a box."""
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 _INDENT = re.compile(r"^(?: {4}|\t)")
 
@@ -224,11 +226,11 @@ def _convert_fenced(lines: list[str], at: int) -> Converted | None:
     end = next((number for number in below if lines[number].strip() == match["fence"]), None)
     if end is None:
         return _spaced(f"**{title}**", at), at + 1
-    if match["kind"] in _GROUPS:
-        return _convert_content(lines, at + 1, end), end + 1
     content = _convert_content(lines, _after_options(lines, at, end), end, indent)
-    outer = next((line for line in reversed(lines[:at]) if line.strip() and not line.startswith(indent)), "")
-    return indented(_quotation(title, content, at, end), indent if _ITEM.match(outer) else ""), end + 1
+    text = content if match["kind"] in _GROUPS else _quotation(title, content, at, end)
+    above = (lines[number] for number in range(at - 1, max(at - MOST_ABOVE, -1) if indent else at, -1))
+    outer = next((line for line in above if line.strip() and not line.startswith(indent)), "")
+    return indented(text, indent if _ITEM.match(outer) else ""), end + 1
 
 
 def _convert_term(lines: list[str], at: int) -> Converted | None:
@@ -245,7 +247,7 @@ def _convert_line(lines: list[str], at: int) -> Converted | None:
     if tab := _TAB.match(lines[at]):
         return _spaced(f"**{next(filter(None, tab.groups()))}:**", at), at + 1
     if alert := _ALERT.match(lines[at]):
-        title = alert[3] or alert[2].capitalize()
+        title = alert[3].replace("**", "") or alert[2].capitalize()
         return [(f"{alert[1]}**{title}**", at), (alert[1].rstrip(), at)], at + 1
     return ([("", at)], at + 1) if _MARK.match(lines[at]) else None
 

@@ -25,7 +25,7 @@ TAG = re.compile(
 )
 ATTRIBUTES = re.compile(r"\{:(?:\s*[.#]|\s+[a-z]|toc)[^{}\n]*\}")
 """Attributes of what precedes: kramdown."""
-_COMPONENT = re.compile(r"\s*<[A-Z]\w*\s[^<>]*=[^<>]*/>")
+_COMPONENT = re.compile(r"\s*<[A-Z]\w*\s[^<>]*=[^<>]*/>(?!\s*[\w?？])")
 _TO_PAGE = re.compile(r"\W*\[[^\]]+\]\((?!#|[a-z]+:)[^)]+\)\W*")
 PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|:[a-z][a-z0-9_+-]*:\s+)*")
 """Emoji before a title."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import accumulate
 from pathlib import Path
+from unicodedata import normalize
 
 from jieda.content.read.yaml_reader import Fields, Scalar, YamlError, read_fields
 from jieda.entry import NO_TEXT, Language
@@ -42,7 +43,7 @@ _PROSE = re.compile(r"\A[ \t]*\n|^#{1,6} .*\n[ \t]*\n", re.MULTILINE)
 """Signs that the text between two `---` lines is not front matter: the page begins with a rule."""
 _COMMENT = re.compile(
     r"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|<!--.*?-->|\{/\*.*?\*/\}"
-    r"|^<(?P<silent>script|style)\b.*?</(?P=silent)>",
+    r"|^<(?P<silent>script|style)\b[^<>]*>(?:[^\n]*|[ \t]*\n.*?^[ \t]*)</(?P=silent)>",
     re.DOTALL | re.MULTILINE,
 )
 """A comment, script or style, or code in a line, in which there is none."""
@@ -149,9 +150,13 @@ def legible(name: str) -> str:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a text has about as many letters that are neither Latin nor Han as Han ones: Japanese, Russian, …"""
-    foreign = sum(each.isalpha() for each in text if each > "\u036f") - count_han(text)
-    return foreign * 2 > count_han(text) and foreign * 20 > sum(map(str.isalpha, text))
+    """Whether prose has more letters that are neither Latin, Greek nor Han than Han ones, and a tenth as many as all:
+    Japanese, Russian, …"""
+    lines = text.split("\n")
+    code = code_lines(lines)
+    prose = normalize("NFKC", "\n".join(line for number, line in enumerate(lines) if number not in code))
+    foreign = sum(each.isalpha() for each in prose if each > "\u03ff") - count_han(prose)
+    return foreign > count_han(prose) and foreign * 10 > sum(map(str.isalpha, prose))
 
 
 def language_of(text: str) -> Language:

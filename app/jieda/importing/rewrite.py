@@ -87,8 +87,12 @@ def _tags(text: str) -> str:
 
 
 def _table(match: re.Match[str]) -> str:
-    # A placeholder of a code span would be lost.
-    table = "" if "\x00" in match[0] else "\n".join(line for line, _ in html_to_markdown(match[0]))
+    # A placeholder of a code span would be lost, and so would Markdown, which stands between blank lines.
+    table = (
+        ""
+        if re.search(r"\x00|\n\s*\n", match[0])
+        else "\n".join(line for line, _ in html_to_markdown(match[0]))
+    )
     return f"\n{table}\n" if table else match[0]
 
 
