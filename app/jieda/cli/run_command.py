@@ -83,7 +83,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     with --log all of it, and the answer goes to standard error. A process that outlives the command needs an output of
     its own.
     """
-    if report and not _may_write(Path(report)):
+    place = Path(report or ".")  # need not exist yet
+    if report and not os.access(place if place.exists() else place.parent, os.W_OK):
         raise JiedaError(f"{report}: cannot be written")
     tail, copy = Tail(KEPT), Path(log).open("wb", buffering=0) if log else None  # noqa: SIM115 - `_close` closes it
     code = run_and_copy(arguments, tail, copy)
@@ -99,11 +100,6 @@ def command(  # noqa: PLR0913 - one parameter for each option
         if not whole and tail.dropped_lines:
             _say(f"The output is long; line 1 of its last MiB is line {tail.dropped_lines + 1:,}.")
     return code
-
-
-def _may_write(path: Path) -> bool:
-    """Whether a file, which need not exist yet, may be written."""
-    return os.access(path if path.exists() else path.parent, os.W_OK)
 
 
 def _say(message: str) -> None:

@@ -79,7 +79,7 @@ class Watch:
     def _watch(self, stop: threading.Event) -> None:
         self._events = watch(
             *sorted(path for path, _, _ in self._folders),
-            watch_filter=_is_content,
+            watch_filter=lambda _, path: not PurePath(path).name.startswith(".") and not path.endswith("~"),
             debounce=MAX_DELAY_MS,
             step=QUIET_MS,
             stop_event=stop,
@@ -122,11 +122,6 @@ def _with_inodes(folders: Iterable[str]) -> Iterator[Folder]:
         with contextlib.suppress(OSError):
             status = Path(path).stat()
             yield path, status.st_dev, status.st_ino
-
-
-def _is_content(_change: Change, path: str) -> bool:
-    name = PurePath(path).name
-    return not name.startswith(".") and not name.endswith("~")
 
 
 FIRST_RETRY, LONGEST_RETRY = 1.0, 60.0
