@@ -14,9 +14,7 @@ Lines = list[tuple[str, int]]
 NOTICES = frozenset("attention caution danger error hint important note tip warning".split())
 """Kinds of notices that reStructuredText and MyST share."""
 NOTICE_CLASSES = frozenset(
-    """
-    admonition admonitionblock alert callout confluence-information-macro custom-block markdown-alert notice
-    """.split()
+    "admonition admonitionblock alert callout confluence-information-macro custom-block markdown-alert notice".split()
 )
 """Classes of elements that are notices."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}

@@ -88,11 +88,8 @@ def _tags(text: str) -> str:
 
 def _table(match: re.Match[str]) -> str:
     # A placeholder of a code span would be lost, and so would Markdown, which stands between blank lines.
-    table = (
-        ""
-        if re.search(r"\x00|\n\s*\n", match[0])
-        else "\n".join(line for line, _ in html_to_markdown(match[0]))
-    )
+    lines = [] if re.search(r"\x00|\n\s*\n", match[0]) else html_to_markdown(match[0])
+    table = "\n".join(line for line, _ in lines)
     return f"\n{table}\n" if table else match[0]
 
 
