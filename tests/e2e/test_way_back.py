@@ -101,7 +101,7 @@ def test_a_log_pasted_into_the_header_is_read_as_one_in_the_field(open_page: Ope
     page = open_page("/en/diagnose")
     send(page)
     diagnosed(page)
-    for size in (0, 20_000, 70_000):
+    for size in (0, 11_000, 41_000):
         text = "Epoch: 10%\rEpoch: 40%\n" + ("step of no interest " * 5 + "\n") * size + OTHER
         paste(page, text, into="#q")
         diagnosed(page, entry=OTHER_ENTRY)
