@@ -3,6 +3,9 @@
 import os
 import re
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -551,3 +554,33 @@ def test_a_signature_that_must_have_a_faulty_line_is_left_out_whole(tmp_path: Pa
     library = load(tmp_path, {"en/roll/a.md": edition("A", "## Fix\n\nF.\n", **fields)})
     assert [each.all for each in library.entries["roll/a"].signatures] == [("the moon is missing",)]
     assert any(problem.rule == "signature" for problem in library.problems)
+
+
+NOBODY = 65534
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Run as a user who may not read everything, which root may."""
+    if os.geteuid():
+        yield
+        return
+    os.setresuid(NOBODY, NOBODY, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.mark.parametrize("mode", [0, 0o311, 0o644])
+def test_a_content_directory_that_must_not_be_read_is_said_to_be_so(mode: int) -> None:
+    """Below /tmp, whose folders anybody may enter, unlike those of `tmp_path`."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        folder = write(Path(place, "content"), {"en/roll/a.md": edition("A")})
+        folder.chmod(mode)
+        try:
+            with as_nobody(), pytest.raises(ContentError, match=r"content:1: .* is gone or cannot be read$"):
+                list_directory(folder)
+        finally:
+            folder.chmod(0o700)

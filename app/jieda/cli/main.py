@@ -31,6 +31,7 @@ class Commands(click.Group):
         try:
             return self._invoke(ctx)
         except click.ClickException as error:
+            # Declared final, but click prints no other. That of a `_Failure` is translated already, and stays.
             vars(error)["message"] = translate(error.message)
             raise
 
