@@ -319,6 +319,7 @@ def test_a_bad_line_of_a_judged_file_ends_with_2_and_its_place(
 
 def test_an_entry_is_read_whole_or_in_part(jieda: Jieda) -> None:
     whole = jieda("read", "roll/stuck", "--lang", "zh")
+    assert jieda("read", "https://faq.example.com/kb/zh/entries/roll/stuck").stdout == whole.stdout
     assert whole.returncode == 0
     assert whole.stdout.startswith("# 任务卡住不动\n")
     assert "## 来源\n\n- [" in whole.stdout

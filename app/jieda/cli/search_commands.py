@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from jieda.agents.questions import parse_address
 from jieda.cli.asking import ask, client_of, lang_option
-from jieda.cli.running import content_option, note, url_option, uses_color
+from jieda.cli.running import chosen_language, content_option, note, url_option, uses_color
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
 from jieda.locales.translations import Translate, Translations
@@ -126,20 +127,27 @@ def _reasons(hit: schemas.ApiHit, t: Translate) -> str:
 
 @click.command()
 @click.argument("entry_id", metavar="ID")
-@lang_option("terminal")
+@lang_option("address's or the terminal")
 @click.option("--section", default="", help="Only this section, such as fix, cause or answer.")
 @json_option
 @url_option
 @content_option
 def read(  # noqa: PLR0913 - one parameter for each option
-    *, entry_id: str, lang: Language, section: str, as_json: bool, url: str, directories: tuple[Path, ...]
+    *,
+    entry_id: str,
+    lang: Language | None,
+    section: str,
+    as_json: bool,
+    url: str,
+    directories: tuple[Path, ...],
 ) -> int:
-    """Print the entry ID, <framework>/<slug>, as Markdown; exit with 1 if there is none."""
+    """Print the entry ID, <framework>/<slug> or the address of its page, as Markdown; exit with 1 if there is none."""
     if section and as_json:
         raise click.UsageError("--section cannot be combined with --json")
+    entry_id, its_lang = parse_address(entry_id) or (entry_id, chosen_language())
     client = client_of(url, directories)
     try:
-        entry = ask(client.read(entry_id, lang))
+        entry = ask(client.read(entry_id, lang or its_lang))
     except UnknownEntry:
         note(f"jieda: no entry {entry_id!r}; find one with jieda search")
         return 1
