@@ -263,10 +263,6 @@ class Settings:
             settings = replace(settings, content=(CONTENT, *settings.content))
         return settings if values.get("data") else replace(settings, data=data_of(settings.content))
 
-    def to_environ(self) -> dict[str, str]:
-        """Return an environment from which `load` restores these settings, for worker processes."""
-        return {env_of(name): as_text(getattr(self, name)) for name in TABLE}
-
 
 def env_of(name: str) -> str:
     """Return the environment variable of a setting."""

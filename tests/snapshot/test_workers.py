@@ -30,7 +30,10 @@ Shared = tuple[Server, Path]
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Shared]]:
     folder = tmp_path_factory.mktemp("shared-workers")
-    with servers.lasting(folder, content := two(folder), workers=str(WORKERS), reload_token=TOKEN) as get:
+    # Workers get the very settings of their parent: as a variable, the path would lose its space.
+    content = two(folder).rename(folder / "content ")
+    named = Path(f"{content}{os.pathsep}")
+    with servers.lasting(folder, named, workers=str(WORKERS), reload_token=TOKEN) as get:
         yield lambda: (ready(get()), content)
 
 
@@ -276,10 +279,9 @@ def test_what_is_the_same_in_two_generations_is_not_sent_again(shared: Shared) -
 def test_a_second_server_on_a_data_directory_is_refused(shared: Shared) -> None:
     server, content = shared
     given = {"content": content, "data": server.data, "port": servers.free_port()}
-    settings = {f"JIEDA_{name.upper()}": str(value) for name, value in given.items()}
     refused = subprocess.run(
-        [*servers.COMMAND, "serve"],
-        env=servers.environment(settings),
+        [*servers.COMMAND, "serve", *(f"--{name}={value}" for name, value in given.items())],
+        env=servers.environment({}),
         capture_output=True,
         text=True,
         timeout=PATIENCE,

@@ -28,9 +28,6 @@ from jieda.snapshot.store.facts import FILE_NAME as FACTS
 
 log = logging.getLogger(__name__)
 
-APPLICATION = "jieda.web.app"
-"""Imported only by processes that handle requests, not by one that only starts workers."""
-
 
 def share_with_group(data: Path) -> None:
     """Create the data directory if it is missing, private to this user. If the group may write to it, share the files
@@ -97,7 +94,7 @@ def serve(**options: str | tuple[str, ...] | None) -> None:
         knowledge.open()
         if settings.workers == 1:
             # The application stops `knowledge` at shutdown: it knows when the last response is sent.
-            application = import_module(APPLICATION).create_app(settings, knowledge, alone=True)
+            application = import_module(server.APPLICATION).create_app(settings, knowledge, alone=True)
             uvicorn.run(application, **server.uvicorn_options(settings))
         else:
             serve_from_workers(settings, knowledge)
@@ -111,7 +108,7 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
     # Outside the data directory, which may be deleted, unless a hardened container has no other place.
     figures = next(temporary_folders(settings.data), settings.data / "no figures")
     try:
-        os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: str(figures)})
+        os.environ[DIRECTORY_VARIABLE] = str(figures)
         knowledge.lead()
         server.Workers(settings).run()
     finally:

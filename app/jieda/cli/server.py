@@ -28,6 +28,7 @@ from jieda.cli.logs import log_config
 from jieda.disk import remove
 from jieda.metrics import DIRECTORY_VARIABLE
 from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
 from jieda.web.http.clients import client_key, is_among, parse_address
 
 SECONDS_FOR_HEADERS = 10.0
@@ -185,8 +186,8 @@ def escape(line: bytes) -> bytes:
 
 log = logging.getLogger(__name__)
 
-APPLICATION = "jieda.web.app:create_app_from_environ"
-"""By name, so that a process that only starts workers does not import the application."""
+APPLICATION = "jieda.web.app"
+"""Imported only by processes that handle requests, not by one that only starts workers."""
 SECONDS_TO_FINISH = 8
 """For pending responses at shutdown; containers are killed after ten."""
 SECONDS_TO_START = 300.0
@@ -230,9 +231,9 @@ def uvicorn_options(settings: Settings) -> dict[str, Any]:
 class Worker:
     """A process that handles requests and ends with its parent."""
 
-    def __init__(self, listening: socket) -> None:
+    def __init__(self, settings: Settings, listening: socket) -> None:
         self._alive_until = get_context("spawn").RawValue("d", time.monotonic() + SECONDS_TO_START)
-        self.process = BoundProcess(partial(run_worker, listening, self._alive_until))
+        self.process = BoundProcess(partial(run_worker, settings, listening, self._alive_until))
         self.process.start()
 
     @property
@@ -240,20 +241,20 @@ class Worker:
         return self.process.is_alive() and time.monotonic() < self._alive_until.value
 
 
-def run_worker(listening: socket, alive_until: Any) -> None:
-    """Serve as a worker, with settings from the environment. `alive_until` is shared with the parent. A worker that
-    outlives the parent removes the shared figures."""
+def run_worker(settings: Settings, listening: socket, alive_until: Any) -> None:
+    """Serve as a worker what the parent builds. `alive_until` is shared with the parent. A worker that outlives the
+    parent removes the shared figures."""
 
     async def report_alive() -> None:
         alive_until.value = time.monotonic() + SECONDS_TO_ANSWER
 
     gc.disable()
-    import_module(APPLICATION.partition(":")[0])
+    create_app = import_module(APPLICATION).create_app
     gc.freeze()  # modules are not garbage
     gc.enable()
-    settings = Settings.load(os.environ)
+    application = create_app(settings, Knowledge(settings, follow_only=True), alone=True)
     reports: dict[str, Any] = {"callback_notify": report_alive, "timeout_notify": SECONDS_BETWEEN_REPORTS}
-    config = uvicorn.Config(APPLICATION, factory=True, **reports, **uvicorn_options(settings))
+    config = uvicorn.Config(application, **reports, **uvicorn_options(settings))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # passed on by the server after its work
     try:
         uvicorn.Server(config).run([listening])
@@ -269,7 +270,8 @@ class Workers:
         """Open the socket, or exit with a message if that fails."""
         self._listening = uvicorn.Config("", **uvicorn_options(settings)).bind_socket()
         self._stopping = False
-        self._workers: list[Worker] = [Worker(self._listening) for _ in range(settings.workers)]
+        self._start_worker = partial(Worker, settings, self._listening)
+        self._workers = [self._start_worker() for _ in range(settings.workers)]
 
     def run(self) -> None:
         """Replace dead or hung workers until a signal stops the server or a worker fails to start."""
@@ -291,7 +293,7 @@ class Workers:
                     dead.process.pid,
                     dead.process.exitcode,
                 )
-                self._workers[self._workers.index(dead)] = Worker(self._listening)
+                self._workers[self._workers.index(dead)] = self._start_worker()
         self.end()
 
     def end(self) -> None:

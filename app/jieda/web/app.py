@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
@@ -111,12 +110,6 @@ def open_and_warm(knowledge: Knowledge) -> None:
     for lang, text in ((Language.EN, "out of memory"), (Language.ZH, "显存不足")):
         with suppress(ClusterUnavailable):
             knowledge.snapshot.searcher.search(SearchRequest(text=text, lang=lang))
-
-
-def create_app_from_environ() -> FastAPI:
-    """Create the application of a worker, which serves what its parent builds; settings come from its environment."""
-    settings = Settings.load(os.environ)
-    return create_app(settings, Knowledge(settings, follow_only=True), alone=True)
 
 
 @asynccontextmanager
