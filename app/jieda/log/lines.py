@@ -255,7 +255,9 @@ _ESCAPED = {"n": "\n", "t": "\t"}
 def _text_of_record(line: str, formats: Formats) -> str:
     """Return the message and the error of a record, after its level if only that reports trouble; empty if the line is
     none, or has neither."""
-    record, names = _fields_of(line, formats), formats.failures
+    names = formats.failures
+    if not (record := _fields_of(line, formats)):
+        return ""
     text = _field(record, names.message_fields)
     errors = [each for name in names.error_fields if (each := _field(record, (name,)))]
     stack = next((each for each in errors if "\n" in each), "")

@@ -120,10 +120,12 @@ def _merge_occurrences(
     occurrences: list[FailurePlace] = []
     for one in sorted(raised, key=attrgetter("line")):
         message = one.message[:200]
-        # A cache of masked messages: messages that differ only in digits have the same mask.
-        shape = message.replace("0x", "\0").translate(_DIGITS)
-        if (text := masked.get(shape)) is None:
-            text = masked[shape] = mask(message)
+        if (text := masked.get(message)) is None:
+            # Messages that differ only in digits have the same mask.
+            shape = message.replace("0x", "\0").translate(_DIGITS)
+            if (text := masked.get(shape)) is None:
+                text = masked[shape] = mask(message)
+            masked[message] = text
         said = (one.type, text)
         inner = one.frames[-1].function if one.frames else last.get(said, "")
         last[said] = inner
