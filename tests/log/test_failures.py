@@ -98,6 +98,12 @@ def only(log: str) -> LoggedFailure:
         ('{"level":"crit","msg":"the peer left"}', "error", "the peer left"),
         ('{"@l":"Error","@m":"the peer left"}', "error", "ERROR: the peer left"),
         ("level=err msg=left", "error", "level=err msg=left"),
+        ("[2026-03-01 10:00:00.117][12][error][upstream] left", "error", "[error][upstream] left"),
+        ("03-01 10:00:00.117  4110  4132 E Shop    : java.lang.Error: left", "java.lang.Error", "left"),
+        ("2026-03-01T10:00:00Z  WARN 1 --- [main] c.e.Shop : KeyError: 1", "KeyError", "1"),
+        ("10:00:00.117 [main] INFO c.e.Shop - KeyError: 1", "KeyError", "1"),
+        ("thread 'main' (4110) panicked at a.rs:4:5:", "Rust", "thread 'main' (4110) panicked at a.rs:4:5:"),
+        ("A.java:12: error: cannot find symbol", "compiler", "A.java:12: error: cannot find symbol"),
     ],
 )
 def test_failure_is_found(log: str, type_: str, message: str) -> None:
@@ -147,6 +153,12 @@ RAISED = 'Traceback (most recent call last):\n  File "/w/train.py", line 40, in 
             "error",
         ),
         (
+            "Servlet.service() for servlet [a] threw exception [nested exception is a.BeanError: no bean] with"
+            " root cause\n\na.SqlError: no table\n\tat a.B.c(B.java:1)",
+            "a.SqlError",
+        ),
+        ("##[error]Process completed with exit code 1.\nerror CS0103: no name", "compiler"),
+        (
             "a.BeanError: no bean\n\tat a.B.c(B.java:1)\nCaused by: a.SqlError: no table\n\t... 31 more\n"
             "Caused by: a.ConnectError: refused",
             "a.ConnectError",
@@ -169,8 +181,8 @@ RAISED = 'Traceback (most recent call last):\n  File "/w/train.py", line 40, in 
             "service command",
         ),
     ],
-    ids="ignored logging warning error lone lone-ignored uvicorn buildkit java dataloader group colored "
-    "powershell systemd".split(),
+    ids="ignored logging warning error lone lone-ignored uvicorn buildkit tomcat actions java dataloader group "
+    "colored powershell systemd".split(),
 )
 def test_the_root_is_what_went_wrong(log: str, root: str) -> None:
     assert next(each.type for each in parse(log).raised if not each.wraps) == root
