@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from jieda.cli.main import main
 from jieda.importing.boxes import open_boxes
 from jieda.importing.html_pages import html_to_markdown
-from jieda.importing.page import read_page
+from jieda.importing.page import make_page, read_page
 from jieda.importing.questions import find_questions
 
 from tests.support import small_content
@@ -520,6 +520,30 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             '# FAQ\n\n## How do I use <Foo a="b" />?\n\nSo.\n\n## Is it fast? <Badge text="1" />\n\nNo.\n',
             [('How do I use <Foo a="b" />?', 3), ("Is it fast?", 7)],
         ),
+        (
+            "mediawiki.html",
+            "<h1>GPU FAQ</h1><a class='mw-jump-link' href='#s'>Jump</a><h2>Jobs</h2>"
+            "<h3>Why is it pending?</h3><p>Wait.</p>\n"
+            "<h3>Where is my data?</h3><p>There.</p><h2>References</h2><p>x</p>",
+            [("Why is it pending?", 1), ("Where is my data?", 2)],
+        ),
+        (
+            "zendesk.html",
+            "<main><aside class='article-sidebar'><h3>Articles in this section</h3></aside>\n<article>"
+            "<h1>The disk is full</h1><h2>Symptoms</h2><p>x</p><h2>Solution</h2><p>y</p></article></main>",
+            [("The disk is full", 2)],
+        ),
+        (
+            "confluence.html",
+            "<h2>Why is it slow?</h2><p>Disk.</p>\n<h2>Can I resume?</h2><p>Yes.</p>"
+            "<div class='pageSection group'><h2 id='comments'>Comments:</h2><p>Thanks!</p></div>",
+            [("Why is it slow?", 1), ("Can I resume?", 2)],
+        ),
+        (
+            "a.md",
+            "# 常见问题\n\n## 问、答、评论怎么用？\n\n点。\n\n## 问、怎么退出？\n\n答、点。\n",
+            [("问、答、评论怎么用？", 3), ("怎么退出？", 7)],
+        ),
         # Links to guides are no questions, and neither is a paragraph in bold type or above a rule.
         ("a.md", "# Docs\n\nMore:\n\n1、如何安装？ [看](a)\n2、怎么升级？ [看](b)\n", [("Docs", 1)]),
         (
@@ -817,15 +841,47 @@ def test_an_answer_that_is_set_in_is_no_quotation_and_a_quoted_error_is_a_signat
     assert "'FATAL: could not map shared segment: {quoted}'" in draft(tmp_path, "server-crashes-start")
 
 
+def test_what_other_programs_export_is_plain_markdown(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    page = (
+        "# FAQ\n\n## Is it stuck?\n\n>>>\nIt *is*:\n- no tags\n>>>\n\n"
+        '<callout emoji="bulb">\nAsk for a `<text>`.\n</callout>\n\n'
+        "## Can I stop it?\n\nSee [[faq|here]], [[#Is it stuck?]] and [[Setup]]; `[[ -f x ]]`.\n\n"
+        '[]{#_Toc1 .anchor}Press [stop]{.underline}. ![a](a.png){width="5in" height="3in"}\n\n'
+        '::: {custom-style="Code"}\nx = a[[1]]\n:::\n'
+    )
+    word = (
+        "<h1><a href='#is-it-slow'>Is it slow?</a></h1>"
+        "<p>Yes, see <a href='#top'>the next one</a><sup><a href='#n1'>[1]</a></sup>.</p>"
+        "<h2><a href='#more'>More</a></h2>"
+        "<h1>Is it fast?</h1><p><span style='font-family:Wingdings'>l<span>&nbsp;</span></span>Ask.</p>"
+        "<p>Read <a href='https://www.google.com/url?q=https://example.com/a%3Fb&amp;sa=D'>this</a>.</p>"
+        "<p>Not <a href='#is-it-slow'>so slow</a>.</p>"
+    )
+    assert imported(["faq.md", "w.html"], faq_DOT_md=page, w_DOT_html=word).exit_code == 0
+    texts = [
+        draft(tmp_path, name).partition("## Answer\n\n")[2] for name in ("stuck", "stop", "slow", "fast")
+    ]
+    assert texts == [
+        "> It *is*:\n> - no tags\n\nAsk for a `<text>`.\n",
+        "See here, [Is it stuck?](stuck.md) and Setup; `[[ -f x ]]`.\n\nPress stop. a\n\nx = a[[1]]\n",
+        "Yes, see the next one^[1].\n\n### More\n",
+        "- Ask.\n\nRead [this](https://example.com/a?b).\n\nNot [so slow](slow.md).\n",
+    ]
+
+
 @pytest.mark.parametrize(
     ("read", "before", "again"),
     [
+        (lambda text: make_page(Path(__file__), text), "", "\n<!-- `a`"),
+        (lambda text: make_page(Path(__file__), text), "", "\n<script>\nx"),
         (html_to_markdown, "<table>", "<th>x"),
         (html_to_markdown, "", "<table><th>x</table>"),
         (open_boxes, "", ":::tip\nx\n:::\n"),
     ],
 )
-def test_tables_that_never_end_and_many_tables_and_notices_are_read_in_linear_time(
+def test_what_never_ends_and_many_tables_and_notices_are_read_in_linear_time(
     read: Callable[[str], object], before: str, again: str
 ) -> None:
     assert_linear(lambda times: read(before + again * times), 500)

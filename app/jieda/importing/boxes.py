@@ -37,13 +37,13 @@ _ASKING = frozenset({"question", "faq", "help"})
 _FENCED = re.compile(
     r"^(?P<fence>:{3,}(?!\s*\{)|[:`]{3,}"
     rf"(?=\s*\{{(?:admonition|seealso|{'|'.join(sorted(NOTICES))})\}}))"
-    r"\s*\{?(?P<kind>\w[\w-]*)\}?\s*(?P<title>.*)$"
+    r"\s*\{?(?P<kind>\w[\w-]*)\}?\s*(?P<title>.*)$|^(?P<quote>>>>)\s*$"
 )
-"""Opening line of a notice with a closing line: Docusaurus, VitePress, MyST."""
+"""Opening line of a notice or quotation with a closing line: Docusaurus, VitePress, MyST; GitLab."""
 _ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\][+-]?\s*(.*?)\s*$")
 """First line of a quotation that is a notice: GitHub, VitePress, Obsidian."""
 _MARK = re.compile(
-    rf"^\s*(?:</?[A-Z]\w*>|\{{[{{%].*[%}}]\}}|:{{3,}}|{ATTRIBUTES.pattern})\s*$"
+    rf"^\s*(?:</?[A-Z]\w*>|\{{[{{%].*[%}}]\}}|:{{3,}}(?:\s*\{{[^{{}}]*[.=#][^{{}}]*\}})?|{ATTRIBUTES.pattern})\s*$"
     r"|^ {0,3}(?i:\[{1,2}_?toc_?\]{1,2})\s*$"
     r"|^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))"
 )
@@ -221,11 +221,11 @@ def _convert_fenced(lines: list[str], at: int) -> Converted | None:
     if match is None:
         return None
     indent = lines[at].removesuffix(bare)
-    title = match["title"].strip(" \"'[]{}") or match["kind"].capitalize()
-    below = range(at + 1, len(lines))
-    end = next((number for number in below if lines[number].strip() == match["fence"]), None)
+    title = "" if match["quote"] else match["title"].strip(" \"'[]{}") or match["kind"].capitalize()
+    mark, below = match["quote"] or match["fence"], range(at + 1, len(lines))
+    end = next((number for number in below if lines[number].strip() == mark), None)
     if end is None:
-        return _spaced(f"**{title}**", at), at + 1
+        return (_spaced(f"**{title}**", at), at + 1) if title else None
     content = _convert_content(lines, _after_options(lines, at, end), end, indent)
     text = content if match["kind"] in _GROUPS else _quotation(title, content, at, end)
     above = (lines[number] for number in range(at - 1, max(at - MOST_ABOVE, -1) if indent else at, -1))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import indent
+from urllib.parse import unquote
 
 from jieda.content.markdown.body import walk
 from jieda.importing.wording import WORDING
@@ -31,9 +32,14 @@ QUESTION = "#### "
 """Prefix of a `<dt>`, and of an element with a class such as `faq-question`; the definition or answer follows below."""
 
 _ASKED = re.compile(
-    r"(?:question|(?:accordion|toggle)[\w-]*[-_](?:title|header|heading|button))(?:\s|$)", re.IGNORECASE
+    r"(?:question|expand-control|(?:accordion|toggle)[\w-]*[-_](?:title|header|heading|button))(?:\s|$)",
+    re.IGNORECASE,
 )
 _TITLES = re.compile(r"(?:^|[\s_-])(?:title|heading)(?:\s|$)", re.IGNORECASE)
+_REDIRECT = re.compile(r"https://www\.google\.com/url\?q=([^&]*).*")
+"""How Google Docs writes the address of a link."""
+_DINGBATS = re.compile(r"font-family:\s*[\"']?(?:Wingdings|Symbol)\b")
+"""Style of the bullets of Word, letters in a font of symbols."""
 _ENDS_ITEM = re.compile(r"(?<=[\w`])(?<!&lt);$")
 _ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
 _LESS = re.compile(r"(?P<code>`[^`]+`)|(?P<tag>(?<!\w)</?\w[^<>`]*>)|<")
@@ -43,8 +49,8 @@ _BEGINS_BLOCK = re.compile(r"#|- |\d+\. |>|```|~~~|\||<details")
 @dataclass(slots=True)
 class Element:
     """An element of a page, or a piece of `text`, which has no name. `line`: its line in the file, counted from 0.
-    Names that HTML does not have: `anchor`, a link within the page, which becomes plain text; `term` and `definition`,
-    which become a definition list, while a `<dt>` becomes a heading."""
+    Names that HTML does not have: `term` and `definition`, which become a definition list, while a `<dt>` becomes a
+    heading."""
 
     name: str
     line: int
@@ -98,14 +104,13 @@ def _inline_text(element: Element) -> str:
     if (mark := INLINE.get(name, "`" if name == "pre" else "")) == "`":
         code = " ".join("".join(" " if each.name == "br" else each.text for each in walk([element])).split())
         return " " if not code else f"`` {code} ``" if "`" in code else f"`{code}`"
+    if _DINGBATS.search(attributes.get("style", "")):
+        return "- "
     text = _LESS.sub(_less, re.sub(r"\s+", " ", element.text)) + _inline(element.children)
     if mark or (name == "sup" and not UNRAISED.match(text)):
         return f"{mark or '^'}{text}{mark}" if text.strip() else text
-    if name == "anchor":
-        # It may be only the `¶` that links a heading to itself.
-        return text if re.search(r"\w", text) else ""
     if name == "a":
-        return f"[{text}]({attributes['href']})" if attributes.get("href") and text.strip() else text
+        return _link(_REDIRECT.sub(lambda match: unquote(match[1]), attributes.get("href", "")), text)
     if name == "img":
         return f"![{attributes.get('alt', '')}]({attributes.get('src', '')})"
     if name in {"ul", "ol"}:
@@ -114,13 +119,22 @@ def _inline_text(element: Element) -> str:
     return f" {text} " if name in BLOCKS or name in {"br", "td", "th"} else text
 
 
+def _link(address: str, text: str) -> str:
+    if address.startswith("#") and not re.search(r"[^\W\d]{2}", text):
+        # It is the `¶` that links a heading to itself, or the mark of a footnote.
+        return text if re.search(r"\w", text) else ""
+    return f"[{text}]({address})" if address and text.strip() else text
+
+
 def _less(match: re.Match[str]) -> str:
     """Write a tag that a text mentions as code: in Markdown it would be a tag."""
     return match["code"] or (f"`{match['tag']}`" if match["tag"] else "&lt;")
 
 
 def _heading(element: Element) -> Lines:
-    text, anchor = _inline(element.children).strip(), element.attributes.get("anchor")
+    # A heading may be a link to itself.
+    text = re.sub(r"^\[(.*)\]\(#[^()]*\)$", r"\1", _inline(element.children).strip())
+    anchor = element.attributes.get("anchor")
     written = f"{'#' * int(element.name[1])} {text}" + (f" {{#{anchor}}}" if anchor else "")
     return _block(written, element.line) if text else []
 

@@ -8,7 +8,12 @@ from jieda.importing.elements import HEADINGS, Element, Lines, write_blocks
 
 SILENT = frozenset("head title script style nav header footer aside noscript svg template".split())
 """Elements whose text is not part of the page's content."""
-SILENT_NAMES = frozenset("footer lineno linenos mw-editsection postamble".split())
+SILENT_NAMES = frozenset(
+    """
+    article-author article-relatives article-sidebar breadcrumbs catlinks comments expand-control-icon footer lineno
+    linenos mw-editsection mw-jump-link noprint page-metadata pageSection postamble printfooter
+    """.split()
+)
 """Classes and ids of such elements."""
 LANDMARKS = frozenset("banner complementary contentinfo navigation search".split())
 """Roles of elements, such as a `<div>`, whose text is not part of the page's content either."""
@@ -40,15 +45,14 @@ class TreeBuilder(HTMLParser):
         if tag in ENDED_BY:
             self._close(ENDED_BY[tag], SCOPES)
         attributes = {name: value or "" for name, value in attrs}
-        is_anchor = tag == "a" and attributes.get("href", "").startswith("#")
-        element = Element("anchor" if is_anchor else tag, self._line(), attributes=attributes)
+        element = Element(tag, self._line(), attributes=attributes)
         if not self._is_silent(element):
             self._open[-1].children.append(element)
         if tag not in EMPTY:
             self._open.append(element)
 
     def handle_endtag(self, tag: str) -> None:
-        self._close("a anchor" if tag == "a" else tag)
+        self._close(tag)
 
     def handle_data(self, data: str) -> None:
         """Add text; its line is that of its first word."""
@@ -68,15 +72,16 @@ class TreeBuilder(HTMLParser):
                 return
 
     def _is_silent(self, element: Element) -> bool:
-        if element.name in {"header", "aside"} and any(each.name in CONTENT for each in self._open):
-            # A header or notice of a part of the page, not of the site.
-            return False
         attributes = element.attributes
         names = set(attributes.get("class", "").split())
         # The id of another element, or of a section, is from its heading.
         if element.name == "div" and "section" not in names:
             names.add(attributes.get("id", ""))
-        return element.name in SILENT or attributes.get("role") in LANDMARKS or bool(SILENT_NAMES & names)
+        if attributes.get("role") in LANDMARKS or SILENT_NAMES & names:
+            return True
+        # A header or notice of a part of the page is not that of the site.
+        of_part = element.name in {"header", "aside"} and any(each.name in CONTENT for each in self._open)
+        return element.name in SILENT and not of_part
 
 
 def _holds_page(element: Element) -> bool:

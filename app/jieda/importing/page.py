@@ -43,10 +43,12 @@ _PROSE = re.compile(r"\A[ \t]*\n|^#{1,6} .*\n[ \t]*\n", re.MULTILINE)
 """Signs that the text between two `---` lines is not front matter: the page begins with a rule."""
 _COMMENT = re.compile(
     r"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|<!--.*?-->|\{/\*.*?\*/\}"
-    r"|^<(?P<silent>script|style)\b[^<>]*>(?:[^\n]*|[ \t]*\n.*?^[ \t]*)</(?P=silent)>",
+    r"|^<(?P<silent>script|style)\b[^<>]*>(?:[^\n]*|[ \t]*\n.*?^[ \t]*)</(?P=silent)>"
+    r"|(?P<unclosed>(?:<!--|\{/\*|^<(?:script|style)\b[^<>]*>[ \t]*\n).*)",
     re.DOTALL | re.MULTILINE,
 )
-"""A comment, script or style, or code in a line, in which there is none."""
+"""A comment, script or style, or code in a line, in which there is none. What is after one that does not end is not
+searched again, because many would take quadratic time."""
 _DATES = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
 
 
@@ -215,7 +217,7 @@ def _without_comments(text: str) -> str:
     starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
 
     def blank(match: re.Match[str]) -> str:
-        is_code = match["mark"] or bisect(starts, match.start()) - 1 in code
-        return match[0] if is_code else "\n" * match[0].count("\n")
+        is_text = match["mark"] or match["unclosed"] or bisect(starts, match.start()) - 1 in code
+        return match[0] if is_text else "\n" * match[0].count("\n")
 
     return _COMMENT.sub(blank, text)

@@ -239,7 +239,9 @@ def _style_of_parts(top: HeadedSection) -> str:
     if parts * 2 < len(titles) and not (WORDING.likeness(top.title) == 1 and likeness < 0.5):
         return ""
     keys = {WORDING.part(title) for title in titles}
-    return "problem" if "fix" in keys and keys & {"symptom", "cause"} else "page"
+    if "fix" in keys and keys & {"symptom", "cause"}:
+        return "problem"
+    return "" if WORDING.holds_questions(top.title) else "page"
 
 
 def _question_sections(page: MarkdownPage, root: HeadedSection) -> tuple[HeadedSection, ...]:

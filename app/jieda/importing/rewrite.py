@@ -22,11 +22,23 @@ _DROPPED = "|".join(
     nav ol p picture s section small source span sub sup u ul video
     """.split()
 )
+_COMPONENT = r"[A-Z][\w.]*|(?:callout|column|grid|text|view)\b"
+"""Elements of MDX and Feishu."""
 _TAG = re.compile(
-    rf"<(?P<close>/?)(?P<name>(?:{_DROPPED}|b|strong|i|em|code|kbd|tt|br|img|summary)\b|[A-Z][\w.]*)(?P<rest>[^<>]*)>"
+    rf"<(?P<close>/?)(?P<name>(?:{_DROPPED}|b|strong|i|em|code|kbd|tt|br|img|summary)\b|(?P<other>{_COMPONENT}))"
+    r"(?P<rest>[^<>]*)>"
 )
-_ATTRIBUTES = re.compile(rf"(?<=[\x00)\]*_]){ATTRIBUTES.pattern}")
-_CLOSED = re.compile(r"</([A-Z][\w.]*)\s*>|<([A-Z][\w.]*)\b[^<>]*/>")
+_ATTRIBUTES = re.compile(
+    rf"(?<=[\x00)\]*_])(?:{ATTRIBUTES.pattern}|\{{(?:[.#][\w-]+|[a-z-]+=\"[^\"{{}}]*\"|\s)+\}})"
+)
+"""Attributes of what precedes: kramdown, pandoc."""
+_SPANNED = re.compile(r"\[([^\[\]]*)\]\{[.#][^{}\n]*\}")
+_WIKI_LINK = re.compile(
+    r"(?<![\w\\])(?P<embed>!?)\[\["
+    r"(?P<page>[^\[\]|#\n]*)(?:#(?P<heading>[^\[\]|\n]+))?(?:\|(?P<text>[^\[\]\n]+))?\]\]"
+)
+"""A link or an embedded image of Obsidian."""
+_CLOSED = re.compile(rf"</({_COMPONENT})\s*>|<([A-Z][\w.]*)\b[^<>]*/>")
 _SPACED: Mapping[tuple[str, str], str] = {
     ("br", ""): " ",
     ("br", "/"): " ",
@@ -79,10 +91,11 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def _tags(text: str) -> str:
-    # Components of MDX are closed; `List<String>` is not.
+    # Components are closed; `List<String>` and `<text>`, which stands for one, are not.
     closed = {name for pair in _CLOSED.findall(text) for name in pair}
     text = _TABLE.sub(_table, text) if "</table" in text else text
-    text = _ANCHOR.sub(_link, _ATTRIBUTES.sub("", text))
+    text = _ATTRIBUTES.sub("", _SPANNED.sub(r"\1", _WIKI_LINK.sub(_wiki_link, text)))
+    text = _ANCHOR.sub(_link, text)
     return decode(_TAG.sub(lambda match: _tag(match, closed), text))
 
 
@@ -103,9 +116,17 @@ def _link(match: re.Match[str]) -> str:
     return f"[{text}]({address})" if address and text else match["text"]
 
 
+def _wiki_link(match: re.Match[str]) -> str:
+    page, heading, text = match["page"].strip(), match["heading"] or "", match["text"] or ""
+    if match["embed"] and Path(page).suffix.lower() in IMAGE_TYPES:
+        return f"![{Path(page).stem}](<{page}>)"
+    address = (f"{page}.md" if page else "") + (f"#{heading}" if heading else "")
+    return f"[{text or page or heading}](<{address}>)" if page or heading else match[0]
+
+
 def _tag(match: re.Match[str], components: set[str]) -> str:
     name, rest = match["name"], match["rest"]
-    if name != name.lower():
+    if match["other"]:
         return "" if name in components else match[0]
     if name in INLINE:
         return INLINE[name]

@@ -138,12 +138,12 @@ def _titles(*texts: str) -> frozenset[str]:
 
 def _mark(text: str) -> re.Pattern[str]:
     """Return a pattern for marks such as `Q:`, `Q 1.`, `**问：`, `[Q]`; a number must precede the colon or point.
-    A name that ends in `、` is a mark by itself."""
+    A name that ends in `、` is a mark by itself, unless `、` goes on listing words: `问、答、评论`."""
     spelled = {spelling for name in text.split() for spelling in (name, name.upper(), name.lower())}
     names = "|".join(sorted(map(re.escape, spelled), key=len, reverse=True))
     return re.compile(
         rf"^[\s*_#>]*(?:[\[【(（](?:{names})\s*\d{{0,3}}[\]】)）]\s*[:：]?"
-        rf"|(?:{names})[\s*_]*(?:(?:[#.]?\d{{1,3}})?[\s*_]*[:：.]|\d{{1,3}}、|(?<=、))(?=\D|$)"
+        rf"|(?:{names})[\s*_]*(?:(?:[#.]?\d{{1,3}})?[\s*_]*[:：.]|\d{{1,3}}、|(?<=、)(?!\w{{1,3}}、))(?=\D|$)"
         rf"|(?:{names})\s?\d{{1,3}}\s)[\s*_]*"
     )
 
