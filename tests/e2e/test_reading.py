@@ -483,3 +483,16 @@ def test_a_long_name_of_a_site_leaves_the_header_of_a_phone_in_one_row(
         places = [page.locator(each).bounding_box() for each in (".top .brand", ".top .nav", "#language")]
         assert all(place is not None for place in places)
         assert len({round(place["y"] + place["height"] / 2) for place in places if place}) == 1
+
+
+def test_what_a_phone_shows_of_a_name_in_two_scripts_is_whole(open_page: OpenPage) -> None:
+    cut = """() => {
+      const name = document.querySelector(".brand-name"), { bottom, right } = name.getBoundingClientRect();
+      const shown = [...name.children].map((each) => each.getBoundingClientRect()).filter((each) => each.top < bottom - 1);
+      return shown.some((each) => each.right > right + 1);
+    }"""
+    for lang in ("en", "zh"):
+        page = open_page(f"/{lang}/about")
+        for width in range(320, 500, 3):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert not page.evaluate(cut), (lang, width)
