@@ -157,6 +157,7 @@ def test_nothing_that_is_shown_needs_a_server(page: Page, address: str, site: Pa
         page.goto(f"{address}/en/{kind}")
         expect(page.locator("#context")).to_be_hidden()
         expect(page.get_by_text(NOT_LOGGED)).to_have_count(0)
+        expect(page.locator("a:visible", has_text=re.compile("API$"))).to_have_count(0)
         for link in page.locator(f"a[href^='{PREFIX}/']").evaluate_all(SHOWN):
             path, _, query = link.partition("#")[0].partition("?")
             target = site.parent / unquote(path).strip("/")
