@@ -132,7 +132,7 @@ addEventListener("scroll", () => {
 }, { passive: true });
 
 // What is gone to stands below the header, whose rows depend on the width and on what the reader works with.
-if (window.ResizeObserver) new ResizeObserver(() => { root.style.scrollPaddingTop = `${header.offsetHeight + 16}px`; }).observe(header);
+new ResizeObserver(() => { root.style.scrollPaddingTop = `${header.offsetHeight + 16}px`; }).observe(header);
 
 // On paper, the address that this page was read at; the server may not know its own name.
 document.querySelector(".paper").textContent = location.origin + location.pathname + location.search;

@@ -24,7 +24,7 @@ function dress(block) {
   wrapping.addEventListener("click", () => {
     wrapping.setAttribute("aria-pressed", String(wrapper.classList.toggle("wrapped")));
   });
-  if (window.ResizeObserver) new ResizeObserver(() => {
+  new ResizeObserver(() => {
     const cut = block.scrollWidth > block.clientWidth + 1;
     wrapper.classList.toggle("cut", cut);
     wrapping.hidden = !cut && !wrapper.classList.contains("wrapped");

@@ -54,7 +54,9 @@ def test_of_a_fix_nothing_is_out_of_sight(open_page: OpenPage) -> None:
         page.goto(f"/{lang}/entries/roll/npu-megatron-unsupported")
         assert max(rows(page.locator(".answer td:last-child code"))) <= 2
         page.goto(f"/{lang}/entries/roll/npu-hccl-timeout")
-        assert max(rows(page.locator(".answer td:first-child"))) <= 7, "words beside long names have room, too"
+        assert max(rows(page.locator(".answer td:first-child"))) <= 7, (
+            "words beside long names have room, too"
+        )
 
 
 def test_a_name_in_a_title_is_whole_where_a_line_can_hold_it(open_page: OpenPage) -> None:

@@ -385,7 +385,7 @@ for (const [owner, names] of [
   [Object, ["groupBy"]], [Map, ["groupBy"]], [Promise, ["withResolvers", "try"]], [Array, ["fromAsync"]],
   [URL, ["canParse", "parse"]], [AbortSignal, ["any"]], [Element.prototype, ["checkVisibility"]],
   [HTMLElement.prototype, ["showPopover", "hidePopover", "togglePopover", "popover"]],
-  [window, ["ResizeObserver", "Iterator", "navigation", "CookieStore", "scheduler"]],
+  [window, ["Iterator", "navigation", "CookieStore", "scheduler"]],
   [Document.prototype, ["startViewTransition"]],
 ]) for (const name of names) delete owner[name];
 """
