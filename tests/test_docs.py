@@ -371,6 +371,6 @@ def test_english_has_one_spelling() -> None:
 @pytest.mark.parametrize("name", ["docs/agents.md", "docs/agents.zh-CN.md"])
 def test_every_client_is_named_and_those_shown_are_as_on_the_site(name: str) -> None:
     example = {"name": "jieda", "base": "https://faq.example.com", "mcp": "https://faq.example.com/mcp"}
-    assert [setup.client for setup in SETUPS if setup.client not in prose(name)] == []
+    assert [client for client, _, _ in SETUPS if client not in prose(name)] == []
     shown = [block.strip() for _, block in FENCE.findall(read(name))][:2]
-    assert set(shown) <= {Template(setup.code).substitute(example) for setup in SETUPS}
+    assert set(shown) <= {Template(code).substitute(example) for _, _, code in SETUPS}

@@ -52,7 +52,8 @@ async def mcp(request: Request) -> Response:
 
     Browsers always send a page's origin. A site that points its host name at this server still has a foreign name.
     """
-    check_installed()
+    if find_spec("mcp") is None:
+        raise HttpProblem(404, "problem.no_agents")
     site = site_of(request)
     settings, knowledge = site.settings, site.knowledge
     if not is_our_host(request.headers.get("host", ""), settings):
@@ -78,15 +79,3 @@ def checked_message(body: bytes) -> bytes:
     if not is_call(message):
         raise HttpProblem(400, "problem.not_json_rpc")
     return encoded(message)
-
-
-async def no_stream(_request: Request) -> Response:
-    """Decline an event stream, as the protocol allows: this server sends no events."""
-    check_installed()
-    raise HttpProblem(405, "problem.method_not_allowed", headers={"Allow": "POST"})
-
-
-def check_installed() -> None:
-    """Raise HttpProblem if the SDK is not installed."""
-    if find_spec("mcp") is None:
-        raise HttpProblem(404, "problem.no_agents")

@@ -93,7 +93,6 @@ def machine_routes(settings: Settings) -> tuple[Route, ...]:
         Route(paths.STATIC, serve(load_own_files(STATIC))),
         Route(paths.BRAND, send_brand),
         Route(paths.MCP, agents.mcp, "POST"),
-        Route(paths.MCP, agents.no_stream),
         *(
             (Route(paths.CHAT, chat.chat, "POST"), Route(paths.CHAT_MODELS, chat.models))
             if settings.chat

@@ -1,7 +1,6 @@
 """The setup page for coding agents: configuration to copy for each client, with this server's address filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
@@ -22,18 +21,6 @@ NAMES = ("SKILL.md", "AGENTS.md")
 TOOLS = ("diagnose", "search", "read", "list", "report_outcome")
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """A client and its configuration. `file` is where the configuration goes; empty for a command.
-
-    `code` contains `$mcp` for the MCP address, `$base` for the site's, `$name` for its name.
-    """
-
-    client: str
-    file: str
-    code: str
-
-
 def _json(server: str, key: str = "mcpServers") -> str:
     """Return a configuration file that names one server."""
     return f'{{\n  "{key}": {{\n    "$name": {{ {server} }}\n  }}\n}}'
@@ -41,17 +28,19 @@ def _json(server: str, key: str = "mcpServers") -> str:
 
 STDIO = _json('"command": "jieda", "args": ["mcp", "--url", "$base"]')
 """For clients that start a program."""
-SETUPS: tuple[Setup, ...] = (
-    Setup("Claude Code", "", "claude mcp add --transport http $name $mcp"),
-    Setup("Claude Code", ".mcp.json", _json('"type": "http", "url": "$mcp"')),
-    Setup("Claude Desktop", "claude_desktop_config.json", STDIO),
-    Setup("Cursor", ".cursor/mcp.json", _json('"url": "$mcp"')),
-    Setup("VS Code", ".vscode/mcp.json", _json('"type": "http", "url": "$mcp"', "servers")),
-    Setup("Codex CLI", "~/.codex/config.toml", '[mcp_servers.$name]\nurl = "$mcp"'),
-    Setup("Gemini CLI", "", "gemini mcp add --transport http $name $mcp"),
-    Setup("Cline", "cline_mcp_settings.json", _json('"type": "streamableHttp", "url": "$mcp"')),
-    Setup("Windsurf", "~/.codeium/windsurf/mcp_config.json", _json('"serverUrl": "$mcp"')),
+SETUPS = (
+    ("Claude Code", "", "claude mcp add --transport http $name $mcp"),
+    ("Claude Code", ".mcp.json", _json('"type": "http", "url": "$mcp"')),
+    ("Claude Desktop", "claude_desktop_config.json", STDIO),
+    ("Cursor", ".cursor/mcp.json", _json('"url": "$mcp"')),
+    ("VS Code", ".vscode/mcp.json", _json('"type": "http", "url": "$mcp"', "servers")),
+    ("Codex CLI", "~/.codex/config.toml", '[mcp_servers.$name]\nurl = "$mcp"'),
+    ("Gemini CLI", "", "gemini mcp add --transport http $name $mcp"),
+    ("Cline", "cline_mcp_settings.json", _json('"type": "streamableHttp", "url": "$mcp"')),
+    ("Windsurf", "~/.codeium/windsurf/mcp_config.json", _json('"serverUrl": "$mcp"')),
 )
+"""For each client, the file that its configuration goes into, or empty for a command, and the configuration, with
+`$mcp` for the MCP address, `$base` for the site's, `$name` for its name."""
 SHELL = (
     "python run.py 2>&1 | jieda diagnose --json --url $base\n"
     "python run.py 2>&1 | curl -sS --data-binary @- $base/api/v1/diagnose"
@@ -67,7 +56,7 @@ def agents_page(context: PageContext) -> str:
         head,
         mcp=values["mcp"],
         has_endpoint=find_spec("mcp") is not None,
-        setups=[replace(each, code=Template(each.code).substitute(values)) for each in SETUPS],
+        setups=[(client, file, Template(code).substitute(values)) for client, file, code in SETUPS],
         stdio=Template(STDIO).substitute(values),
         shell=Template(SHELL).substitute(values),
         files={name: file_text(context, name) for name in NAMES},

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 from markupsafe import Markup
 
@@ -65,9 +66,11 @@ class Head:
     address alone would not show that result."""
 
 
-def render_page(context: PageContext, head: Head, **view: object) -> str:
+def render_page(context: PageContext, head: Head, **view: Any) -> str:
     """Render a whole page as HTML. Its template gets `view`, the `page` around it, and functions for texts in the
-    reader's language."""
+    reader's language. The titles of later pages of a list name their position."""
+    pager = view.get("pager")
+    position = pager["position"] if pager and pager["previous"] else ""
     return render(
         f"{head.name}.html",
         t=context.t,
@@ -75,7 +78,7 @@ def render_page(context: PageContext, head: Head, **view: object) -> str:
         name_of=context.name_of,
         prose=context.prose,
         urls=context.urls,
-        page=SimpleNamespace(**_frame(context, head, getattr(view.get("pager"), "later", ""))),
+        page=SimpleNamespace(**_frame(context, head, position)),
         view=SimpleNamespace(**view),
     )
 

@@ -1,7 +1,6 @@
 """The maintenance page: unanswered questions, then problems of the entries."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
 
@@ -36,13 +35,8 @@ SHOWN, FOLDED = 10, 200
 """Items of a list that are visible, and those that are collapsed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """An entry or file to work on, a note on it, and the id of the entry to edit, or empty."""
-
-    main: PageLink
-    beside: str
-    edit: str
+Task = tuple[PageLink, str, str]
+"""An entry or file to work on, a note on it, and the id of the entry to edit, or empty."""
 
 
 async def show_maintenance(request: Request) -> Response:
@@ -120,7 +114,7 @@ def _lists(context: PageContext, found: Maintenance) -> Iterator[tuple[str, list
 
 
 def _task(context: PageContext, summary: Summary, beside: str) -> Task:
-    return Task(entry_link(context, summary), beside, summary.id)
+    return entry_link(context, summary), beside, summary.id
 
 
 def _voted(context: PageContext, voted: VoteCount) -> Task:
@@ -143,8 +137,8 @@ def _unverified(context: PageContext, summary: Summary) -> Task:
 
 def _problem(context: PageContext, problem: Problem) -> Task:
     text = problem_text(problem.message, context.lang)
-    return Task(PageLink(f"{problem.path}:{problem.line}", ""), f"{problem.rule}: {text}", "")
+    return PageLink(f"{problem.path}:{problem.line}", ""), f"{problem.rule}: {text}", ""
 
 
 def _draft(path: str) -> Task:
-    return Task(PageLink(path, ""), "", path.partition("/")[2].removesuffix(".md"))
+    return PageLink(path, ""), "", path.partition("/")[2].removesuffix(".md")

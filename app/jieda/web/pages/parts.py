@@ -1,7 +1,7 @@
 """Views shared by several pages: links, list rows, breadcrumbs, pagers, and line breaks in large titles."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -52,20 +52,6 @@ class ListedEntry:
     doubt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Pager:
-    """The position in a list and the addresses of adjacent pages; empty if there is no such page."""
-
-    text: str
-    previous: str
-    next: str
-
-    @property
-    def later(self) -> str:
-        """Return the position, for titles; empty on the first page."""
-        return self.text if self.previous else ""
-
-
 def tag_link(context: PageContext, facet: str, value: str) -> PageLink:
     """Return a link to the page of a tag."""
     return PageLink(context.name_of(facet, value), context.urls.tag(context.lang, facet, value))
@@ -110,19 +96,20 @@ def page_count(total: int, size: int) -> int:
 
 def build_pager(
     context: PageContext, page: int, total: int, size: int, address: Callable[..., str]
-) -> Pager | None:
-    """Return the pager of page `page`, from 1, of a list with `size` entries a page; None if there is only one page.
-    `address` takes a `page`. Raises HTTPException for a page beyond the last."""
+) -> Mapping[str, str]:
+    """Return the position of page `page`, from 1, in a list with `size` entries a page, and the addresses of adjacent
+    pages, empty if there is no such page; nothing if there is only one page. `address` takes a `page`. Raises
+    HTTPException for a page beyond the last."""
     pages = page_count(total, size)
     if page > pages:
         raise HTTPException(404)
     if pages == 1:
-        return None
-    return Pager(
-        text=context.t("pager.position", page=page, pages=pages),
-        previous=address(page=page - 1) if page > 1 else "",
-        next=address(page=page + 1) if page < pages else "",
-    )
+        return {}
+    return {
+        "position": context.t("pager.position", page=page, pages=pages),
+        "previous": address(page=page - 1) if page > 1 else "",
+        "next": address(page=page + 1) if page < pages else "",
+    }
 
 
 def crumb_data(context: PageContext, crumbs: tuple[PageLink, ...]) -> dict[str, object]:

@@ -1,13 +1,11 @@
 """Views of a diagnosis: matching entries, or if there are none, links to other places."""
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
 from markupsafe import Markup
 
-from jieda.diagnosis.answers import Confidence, Diagnosis, Match, MatchedLine, Near
-from jieda.entry import Edition
+from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
 from jieda.presentation.diagnosis_text import cut
 from jieda.presentation.urls import fill_in, issue_search
 from jieda.search.snippet import extend_to_name, merge_spans
@@ -31,29 +29,19 @@ WORD_PART = re.compile(
 """The start of a part of a long word. A word without parts may break once; the style sheet breaks the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatchView:
-    """An entry that explains the log. `lines`: those that support the match, as HTML with the matching parts marked."""
-
-    row: ListedEntry
-    title: Markup
-    edition: Edition
-    confidence: Confidence
-    lines: tuple[tuple[MatchedLine, Markup], ...]
-
-
-def match_view(context: PageContext, match: Match) -> MatchView:
-    """Return the view of a match in the reader's language."""
+def match_view(context: PageContext, match: Match) -> Mapping[str, object]:
+    """Return an entry that explains the log, in the reader's language. `lines`: those that support the match, as HTML
+    with the matching parts marked."""
     doubt = match.may_not_apply_to or doubt_of(context, match.entry)
-    return MatchView(
-        row=entry_row(context, context.library.summary(match.entry.id), doubt),
-        title=phrased(context, match.edition.title, match.edition.lang),
-        edition=match.edition,
-        confidence=match.confidence,
-        lines=tuple(
+    return {
+        "row": entry_row(context, context.library.summary(match.entry.id), doubt),
+        "heading": phrased(context, match.edition.title, match.edition.lang),
+        "edition": match.edition,
+        "confidence": match.confidence,
+        "lines": [
             (line, _mark_line(line, match.highlights.get(line.line, ()))) for line in match.matched[:LINES]
-        ),
-    )
+        ],
+    }
 
 
 def tied_rows(context: PageContext, diagnosis: Diagnosis) -> list[tuple[ListedEntry, str]]:

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from jieda.content.authoring.source_text import values_of
-from jieda.content.read.history import WordPiece, blocks_between
+from jieda.content.read.history import blocks_between
 from jieda.entry import Kind, Language, Problem
 from jieda.presentation.problem_text import problem_text
 from jieda.presentation.urls import fill_in
@@ -59,24 +59,6 @@ class ActionResult:
     theirs: Mapping[Language, OpenedEdition] = field(default_factory=dict)
     done: str = ""
     begun: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EditionView:
-    """A column of the page. `preview` is the page as it would be served, empty if it would not be; `foreign`: the
-    edition has no text, and no entry is in its language."""
-
-    lang: Language
-    text: str
-    findings: tuple[Problem, ...]
-    preview: str
-    theirs: OpenedEdition | None
-    differing: tuple[tuple[WordPiece, ...], ...]
-    """Differences between the text and a file that somebody else has changed."""
-    host: PageLink | None
-    too_long: bool
-    """Whether the text is too long for a link to the git host's form."""
-    foreign: bool
 
 
 MOST_ENTRIES = 2000
@@ -147,21 +129,24 @@ def _related(context: PageContext, form: Form) -> list[PageLink]:
 
 def _edition(
     context: PageContext, lang: Language, form: Form, review: Review | None, theirs: OpenedEdition | None
-) -> EditionView:
+) -> Mapping[str, object]:
+    """Return a column of the page. `preview` is the page as it would be served, empty if it would not be; `differing`
+    are the differences from a file that somebody else has changed; `too_long`: the text is too long for a link to the
+    git host's form; `foreign`: the edition has no text, and no entry is in its language."""
     text = form.texts.get(lang, "")
     host = _host(context, form, lang)
     fits = host is None or len(host.url) <= LONGEST_ADDRESS
-    return EditionView(
-        lang=lang,
-        text=text,
-        findings=_translated(context, review.checked.own[lang]) if review else (),
-        preview=_preview(context, lang, review.read) if review and review.read else "",
-        theirs=theirs,
-        differing=blocks_between(text, theirs.text) if theirs else (),
-        host=host if fits else None,
-        too_long=not fits,
-        foreign=bool(review and not text and lang not in review.languages),
-    )
+    return {
+        "lang": lang,
+        "text": text,
+        "findings": _translated(context, review.checked.own[lang]) if review else (),
+        "preview": _preview(context, lang, review.read) if review and review.read else "",
+        "theirs": theirs,
+        "differing": blocks_between(text, theirs.text) if theirs else (),
+        "host": host if fits else None,
+        "too_long": not fits,
+        "foreign": bool(review and not text and lang not in review.languages),
+    }
 
 
 def _host(context: PageContext, form: Form, lang: Language) -> PageLink | None:
