@@ -42,8 +42,9 @@ def check_networks(values: tuple[str, ...]) -> tuple[str, ...]:
         for value in set(values) - {"*", NOBODY}:
             ip_network(value)
     except ValueError as error:
-        expected = "must be addresses such as 10.0.0.7, networks such as 10.0.0.0/8, * or none"
-        raise ValueError(f"{expected}, but {error}") from None
+        raise ValueError(
+            f"must be addresses such as 10.0.0.7, networks such as 10.0.0.0/8, * or none, but {error}"
+        ) from None
     return values
 
 

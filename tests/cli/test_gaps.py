@@ -53,6 +53,10 @@ def test_the_most_frequent_question_comes_first_whatever_its_language(tmp_path: 
     ]
     assert "zh  roll/alone" in printed.stdout
     assert str(tmp_path / "data") in printed.stderr
+    chinese = jieda("gaps", LC_ALL="zh_CN.UTF-8", **settings(tmp_path))
+    assert "最近 90 天无果的提问：3 个，共问了 10 次" in chinese.stdout
+    assert "只有一种语言（1）：补上另一种语言" in chinese.stdout
+    assert chinese.stderr.endswith("没有记录无果的提问（JIEDA_GAPS 是 0）。\n")
 
 
 def test_json_has_all_of_it_and_limits_hold(tmp_path: Path) -> None:
@@ -89,7 +93,7 @@ def test_a_site_in_one_language_lacks_none_and_counts_follow_an_entry_to_its_new
     assert [each["entry"] for each in found["reports"]] == ["roll/now"]
     assert found["voted_down"] == [{"id": "roll/now", "lang": "en", "solved": 1, "unsolved": 2}]
     votes = jieda("votes", JIEDA_DATA=str(tmp_path / "data"))
-    assert votes.stdout == "     2 no      1 yes  en  roll/now\n     1 no      0 yes  en  roll/gone\n"
+    assert votes.stdout == "     2 no ·      1 yes  en  roll/now\n     1 no ·      0 yes  en  roll/gone\n"
 
 
 def test_empty_and_off_are_said_and_what_is_forgotten_is_gone(tmp_path: Path) -> None:
@@ -99,9 +103,9 @@ def test_empty_and_off_are_said_and_what_is_forgotten_is_gone(tmp_path: Path) ->
     assert run(tmp_path, "--forget").returncode == 0
     printed = run(tmp_path, "--days", "1")
     assert printed.returncode == 1
-    assert "No unanswered question was recorded in the last day." in printed.stdout
+    assert "No unanswered question was recorded in this period." in printed.stdout
     assert "Drafts (1): " in printed.stdout
-    assert "Problems (1): jieda check\n  zh/roll/both.md:1: " in printed.stdout
+    assert "Problems in the files (1): jieda check reports the same.\n  zh/roll/both.md:1: " in printed.stdout
     assert "JIEDA_GAPS is 0" in printed.stderr
     assert "导出".encode() not in (tmp_path / "data" / "gaps-1.sqlite").read_bytes()
 

@@ -212,7 +212,7 @@ def test_a_server_that_is_stopped_while_it_builds_ends_quietly(tmp_path: Path) -
 
 
 def test_a_host_that_does_not_exist_is_told_as_such() -> None:
-    with pytest.raises(ClickException, match="Choose another host with --host") as error:
+    with pytest.raises(ClickException, match="choose another host with --host") as error:
         check_port("nonsense.invalid", free_port())
     assert "Unknown error" not in str(error.value)
 

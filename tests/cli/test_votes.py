@@ -20,7 +20,7 @@ def test_the_entry_that_helped_least_comes_first(tmp_path: Path, serve: Callable
             client.cookies.clear()
             assert client.post(f"/en/entries/roll/{entry}", data={"solved": solved}).status_code == 303
     lines = [re.split(r"\s+", line.strip()) for line in jieda("votes", JIEDA_DATA=data).stdout.splitlines()]
-    assert lines == [["1", "no", "1", "yes", "en", "roll/bad"], ["0", "no", "2", "yes", "en", "roll/good"]]
+    assert lines == ["1 no · 1 yes en roll/bad".split(), "0 no · 2 yes en roll/good".split()]
     assert jieda("votes", "--since", "2999-01-01", JIEDA_DATA=data).stdout == "No votes yet.\n"
     own = jieda("votes", "--content", str(content))
     assert (own.stdout, own.stderr) == ("No votes yet.\n", f"{data_of([content])}: votes\n")

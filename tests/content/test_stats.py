@@ -52,6 +52,8 @@ def test_the_table_has_the_same_numbers(folder: Path) -> None:
         "entries en zh stale en stale zh drafts samples <= 30 days <= 90 days <= 180 days <= 365 days older"
     )
     assert lines[0].split() == head.split()
+    chinese = jieda("stats", "--on", "2026-01-31", "--content", folder, LC_ALL="zh_CN.UTF-8").stdout
+    assert chinese.splitlines()[0].split()[:7] == "条目 en zh en 过时 zh 过时".split()
     assert [line.split() for line in lines[1:]] == [
         ["roll", *"4 4 1 0 1 2 2 2 0 0 1 1".split()],
         ["error", *"2 2 1 0 1 0 2 1 0 0 0 1".split()],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from jieda.cli.running import content_option
+from jieda.cli.running import content_option, translate
 from jieda.export.pages import export_site
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
@@ -55,7 +55,7 @@ def command(
             for each in [*source.iterdir()]:
                 if each != Path(folder):
                     each.rename(target / each.name)
-    click.echo(f"{count} files in {directory}")
+    click.echo(translate(f"{count} files in {directory}"))
 
 
 def _is_free(directory: Path) -> bool:

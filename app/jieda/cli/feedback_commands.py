@@ -8,19 +8,19 @@ from pathlib import Path
 import click
 
 from jieda.cli.asking import local_client
-from jieda.cli.running import content_option, day, print_json
+from jieda.cli.running import content_option, day, note, print_json, texts
 from jieda.entry import Language, Summary
 from jieda.errors import JiedaError
-from jieda.feedback import FeedbackStore, FeedbackUnusable, GapOutcome
+from jieda.feedback import FeedbackStore, FeedbackUnusable, GapOutcome, VoteCount
+from jieda.locales.translations import Translate
 from jieda.settings import Settings
 from jieda.snapshot.store.generation import read_generation, read_pointer
-from jieda.usecases.gaps.maintenance import UNVERIFIED_DAYS, GapGroup, Maintenance, maintenance
+from jieda.usecases.gaps.maintenance import GapGroup, Maintenance, maintenance
 
 WIDTH = 100
 """Characters printed of a gap."""
 LISTS = "gaps voted_down reports never_read stale missing problems drafts unverified".split()
 """Fields of `Maintenance` that list work."""
-OFF = "Gaps are not kept (JIEDA_GAPS is 0)."
 
 
 @click.command("gaps")
@@ -43,7 +43,7 @@ def gaps(days: int, limit: int, as_json: bool, forget: bool, directories: tuple[
             store.clear_gaps()
         except FeedbackUnusable as error:
             raise JiedaError(f"{store.gaps}: cannot be emptied: {error}") from error
-        click.echo(f"{store.gaps}: emptied", err=True)
+        note(f"{store.gaps}: emptied")
         return 0
     service = local_client(directories).service
     found = maintenance(service, service.current(), days)
@@ -54,7 +54,8 @@ def gaps(days: int, limit: int, as_json: bool, forget: bool, directories: tuple[
     else:
         click.echo(_as_text(found, limit))
     # A server may be configured differently: this states only the local setting.
-    click.echo(f"{settings.data}: {OFF if not settings.gaps else 'gaps are kept.'}", err=True)
+    kept = "gaps are kept." if settings.gaps else "gaps are not kept (JIEDA_GAPS is 0)."
+    note(f"{settings.data}: {kept}")
     return 0 if found.gaps else 1
 
 
@@ -106,53 +107,59 @@ def _editions(editions: Sequence[tuple[Summary, Language]]) -> list[dict[str, st
 
 
 def _as_text(found: Maintenance, limit: int) -> str:
-    """Return a table of the gaps, then one block per kind of task, with its command."""
-    blocks = [_table(found, limit)]
-    for title, command, lines in _blocks(found):
+    """Return a table of the gaps, then one block per kind of work, with what to do about it."""
+    t = texts()
+    blocks = ["\n".join(_table(found, limit, t))]
+    for name, lines in _blocks(found, t).items():
         if lines:
-            more = [f"  … and {len(lines) - limit} more"] if len(lines) > limit else []
-            blocks.append("\n".join([f"{title} ({len(lines)}): {command}", *lines[:limit], *more]))
+            count = t("list.parenthesis", text=str(len(lines)))
+            head = f"{t(f'maintain.{name}')}{count}{t('list.colon')}{t(f'maintain.{name}_what')}"
+            blocks.append("\n".join([head, *_first(lines, limit, t)]))
     return "\n\n".join(blocks)
 
 
-def _table(found: Maintenance, limit: int) -> str:
-    period = "last day" if found.days == 1 else f"last {found.days} days"
+def _table(found: Maintenance, limit: int, t: Translate) -> Iterator[str]:
     if not found.gaps:
-        return f"No unanswered question was recorded in the {period}."
+        yield t("maintain.gaps_none")
+        return
     total = sum(each.count for each in found.gaps)
-    times = f"questions: {len(found.gaps)}, asked in all: {total}"
-    head = f"Unanswered questions of the {period} ({times}): jieda new ID --kind KIND"
-    rows = [f"{'times':>7}  {'last':10}  {'en':>5} {'zh':>5}  asked in  question"]
-    for each in found.gaps[:limit]:
+    yield t("gaps.head", days=found.days, count=len(found.gaps), total=total)
+    yield t("gaps.columns")
+    rows = []
+    for each in found.gaps:
         # The type of the root error, and the words.
         question = ": ".join(filter(None, (each.kind.partition(" ")[0], each.text)))
         langs = " ".join(f"{each.langs.get(lang, 0):5}" for lang in Language)
         rows.append(f"{each.count:7}  {each.last}  {langs}  {each.source:8}  {question[:WIDTH]}")
-    if len(found.gaps) > limit:
-        rows.append(f"  … and {len(found.gaps) - limit} more")
-    return "\n".join([head, *rows])
+    yield from _first(rows, limit, t)
 
 
-def _blocks(found: Maintenance) -> Iterator[tuple[str, str, list[str]]]:
-    voted = [
-        f"{each.unsolved:7} no {each.solved:6} yes  {each.lang}  {each.entry}" for each in found.voted_down
-    ]
-    yield "Found, but voted down", "read and improve them", voted
-    reports = [
-        f"  {each.day}  {each.outcome:13}  {each.lang}  {each.entry}  {each.text}" for each in found.reports
-    ]
-    yield "Reported as no help", "see what is wrong with them", reports
-    yield "Never read", "ask whether they are found", [f"  {each.id}" for each in found.never_read or ()]
-    yield "Stale editions", "bring up to date, then jieda sync ID", _lines(found.stale)
-    yield "Missing editions", "write the other language", _lines(found.missing)
-    yield "Problems", "jieda check", [f"  {each}" for each in found.problems]
-    unverified = [f"  {each.id}" for each in found.unverified]
-    yield f"Not verified for {UNVERIFIED_DAYS} days", "try them, then set `verified`", unverified
-    yield "Drafts", "finish them and remove `draft: true`", [f"  {each}" for each in found.drafts]
+def _first(lines: Sequence[str], limit: int, t: Translate) -> Iterator[str]:
+    yield from lines[:limit]
+    if len(lines) > limit:
+        yield f"  … {t('maintain.more', count=len(lines) - limit)}"
 
 
-def _lines(editions: Sequence[tuple[Summary, Language]]) -> list[str]:
-    return [f"  {lang}  {summary.id}" for summary, lang in editions]
+def _blocks(found: Maintenance, t: Translate) -> dict[str, list[str]]:
+    """Return the lines of each kind of work, by the name that its texts have."""
+    return {
+        "voted": [_votes(each, t) for each in found.voted_down],
+        "reported": [
+            f"  {each.day}  {each.outcome:13}  {each.lang}  {each.entry}  {each.text}"
+            for each in found.reports
+        ],
+        "unread": [f"  {each.id}" for each in found.never_read or ()],
+        "stale": [f"  {lang}  {summary.id}" for summary, lang in found.stale],
+        "missing": [f"  {lang}  {summary.id}" for summary, lang in found.missing],
+        "problems": [f"  {each}" for each in found.problems],
+        "unverified": [f"  {each.id}" for each in found.unverified],
+        "drafts": [f"  {each}" for each in found.drafts],
+    }
+
+
+def _votes(counted: VoteCount, t: Translate) -> str:
+    counts = t("maintain.voted_counts", no=f"{counted.unsolved:6}", yes=f"{counted.solved:6}")
+    return f"{counts}  {counted.lang}  {counted.entry}"
 
 
 @click.command("votes")
@@ -164,14 +171,15 @@ def votes(since: date | None, directories: tuple[Path, ...]) -> None:
     Reads the data directory of a server with this content (JIEDA_DATA), and prints its path.
     """
     data = Settings.load(os.environ, content=directories).data
-    click.echo(f"{data}: votes", err=True)
+    note(f"{data}: votes")
     served = read_generation(data, read_pointer(data).generation)
     current_ids = served.header.old_ids if served else {}
     try:
         counts = FeedbackStore(data).votes(current_ids, since.isoformat() if since else "")
     except FeedbackUnusable as error:
         raise JiedaError(f"votes cannot be read: {error}") from error
+    t = texts()
     for each in sorted(counts, key=lambda count: (-count.unsolved, count.solved, count.entry, count.lang)):
-        click.echo(f"{each.unsolved:6} no {each.solved:6} yes  {each.lang}  {each.entry}")
+        click.echo(_votes(each, t))
     if not counts:
-        click.echo("No votes yet.")
+        click.echo(t("votes.none"))

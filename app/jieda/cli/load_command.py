@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import click
 
-from jieda.cli.running import content_option
+from jieda.cli.running import content_option, note, texts
 from jieda.content.read.gather import load_taxonomies
 from jieda.importing.load import Loader, LoadEvent, LoadOutcome, open_record
 from jieda.settings import content_directories
@@ -52,7 +52,7 @@ def command(
         if prune and not objection:
             counts.update(_print_events(loader.prune(), ""))
     if objection:
-        click.echo(f"nothing was removed: {objection}", err=True)
+        note(f"nothing was removed: {objection}")
     click.echo(_summary(counts, dry_run=dry_run), err=True)
     return 1 if counts[LoadOutcome.REFUSED] or not counts else 0
 
@@ -62,14 +62,15 @@ def _print_events(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcom
         if event.outcome is LoadOutcome.REFUSED:
             place = f"{name}:{event.number}" if event.number else event.path
             for field, fault in event.faults:
-                click.echo(": ".join(filter(None, (place, field, fault))), err=True)
+                note(fault, prefix="".join(f"{each}: " for each in (place, field) if each))
         elif event.outcome is not LoadOutcome.UNCHANGED:
-            click.echo(f"{event.outcome} {event.path}")
+            click.echo(f"{texts()(f'importing.status.{event.outcome}')} {event.path}")
         yield event.outcome
 
 
 def _summary(counts: Counter[LoadOutcome], *, dry_run: bool) -> str:
+    t = texts()
     if not counts:
-        return "the input is empty: nothing was done"
-    summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in LoadOutcome)
-    return f"{summary}; nothing was written (--dry-run)" if dry_run else summary
+        return t("load.empty")
+    summary = t("list.join").join(f"{counts[each]} {t(f'importing.status.{each}')}" for each in LoadOutcome)
+    return t("list.semicolon").join((summary, t("importing.dry"))) if dry_run else summary

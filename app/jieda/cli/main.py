@@ -5,12 +5,13 @@ import gc
 import logging
 import sys
 from importlib import import_module
+from io import StringIO
 
 import click
 
 from jieda import progress
 from jieda.cli.launch import HEALTH, PROGRAMS
-from jieda.cli.running import chosen_language, translate
+from jieda.cli.running import chosen_language, note, translate
 from jieda.errors import JiedaError
 from jieda.presentation.problem_text import failure_text
 from jieda.version import VERSION
@@ -23,6 +24,13 @@ class _Failure(click.ClickException):
     exit_code = 2
 
 
+class _Notes(logging.Handler):
+    """Tells a person at the terminal what is logged."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
+
+
 class Commands(click.Group):
     """The commands of `PROGRAMS`; turns errors into messages."""
 
@@ -31,13 +39,15 @@ class Commands(click.Group):
         try:
             return self._invoke(ctx)
         except click.ClickException as error:
-            # Declared final, but click prints no other. That of a `_Failure` is translated already, and stays.
-            vars(error)["message"] = translate(error.message)
-            raise
+            error.show(told := StringIO())
+            for line in told.getvalue().splitlines():
+                head = next((each for each in ("Usage: ", "Error: ") if line.startswith(each)), "")
+                note(line.removeprefix(head), prefix=translate(head))
+            return ctx.exit(error.exit_code)
 
     def _invoke(self, ctx: click.Context) -> object:
         if sys.stderr.isatty():
-            progress.log.addHandler(logging.StreamHandler())
+            progress.log.addHandler(_Notes())
             progress.log.setLevel(logging.INFO)
         try:
             code = super().invoke(ctx)
@@ -54,7 +64,7 @@ class Commands(click.Group):
             if error.filename is None and error.errno not in CANNOT_WRITE:
                 raise
             where = error.filename or "the output cannot be written"
-            raise _Failure(f"{where}: {error.strerror}") from error
+            raise _Failure(f"{translate(where)}: {translate(str(error.strerror))}") from error
         return ctx.exit(code if isinstance(code, int) else 0)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - the method of the library

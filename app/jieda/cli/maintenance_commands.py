@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from jieda.cli.running import content_option, day, note, print_json
+from jieda.cli.running import content_option, day, note, print_json, texts, translate
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
@@ -16,6 +16,7 @@ from jieda.content.read.directory import list_directory
 from jieda.content.read.load import Loaded
 from jieda.entry import Kind, Language
 from jieda.errors import AuthoringError
+from jieda.han import is_east_asian
 from jieda.settings import content_directories
 
 
@@ -38,7 +39,7 @@ def mv(old: str, new: str, dry_run: bool, directories: tuple[Path, ...]) -> None
     if not dry_run:
         carry_out(steps)
     for step in steps:
-        click.echo(_describe(step))
+        click.echo(translate(_describe(step)))
     if dry_run:
         note("nothing was changed (--dry-run)")
 
@@ -147,15 +148,24 @@ def _group(corpus: Corpus, ids: Sequence[str], today: date) -> dict[str, Any]:
 
 
 def _table(figures: Mapping[str, Any]) -> Iterator[str]:
-    stale = [f"stale {lang}" for lang in Language]
-    rows = [("", "entries", *Language, *stale, "drafts", "samples", *AGES)]
-    for name, group in (*figures["frameworks"].items(), *figures["kinds"].items(), ("all", figures["all"])):
+    t = texts()
+    stale = [t("stats.stale", edition=lang) for lang in Language]
+    ages = [t("stats.days", days=most) if most else t("stats.older") for most in AGES.values()]
+    rows = [("", t("stats.entries"), *Language, *stale, t("stats.drafts"), t("stats.samples"), *ages)]
+    total = (t("stats.all"), figures["all"])
+    for name, group in (*figures["frameworks"].items(), *figures["kinds"].items(), total):
         counts = (group["entries"], *group["editions"].values(), *group["stale"].values(), group["drafts"])
         rows.append((name, *map(str, (*counts, group["samples"], *group["ages"].values()))))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join((row[0].ljust(widths[0]), *cells)).rstrip()
+        spaces = [" " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+        cells = map(str.__add__, spaces[1:], row[1:])
+        yield "  ".join((row[0] + spaces[0], *cells)).rstrip()
+
+
+def _width(text: str) -> int:
+    """Return the columns of a text in a terminal, where a Chinese character takes two."""
+    return len(text) + sum(map(is_east_asian, text))
 
 
 @click.command()

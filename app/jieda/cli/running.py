@@ -11,6 +11,7 @@ import click
 
 from jieda.address import server_address
 from jieda.entry import Language
+from jieda.locales.translations import Translate, Translations
 from jieda.places import CONTENT
 from jieda.presentation.problem_text import problem_text
 
@@ -51,9 +52,14 @@ def translate(message: str) -> str:
     return problem_text(message, chosen_language(), "terminal")
 
 
-def note(message: str) -> None:
+def texts() -> Translate:
+    """Return the translator of tables into the language chosen."""
+    return Translations.load().translator(chosen_language())
+
+
+def note(message: str, prefix: str = "") -> None:
     """Print a message to standard error, translated."""
-    click.echo(translate(message), err=True)
+    click.echo(f"{prefix}{translate(message)}", err=True)
 
 
 def print_json(data: object) -> None:

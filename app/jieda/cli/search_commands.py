@@ -11,7 +11,7 @@ import click
 
 from jieda.agents.questions import parse_address
 from jieda.cli.asking import ask, client_of, lang_option
-from jieda.cli.running import chosen_language, content_option, note, url_option, uses_color
+from jieda.cli.running import chosen_language, content_option, note, translate, url_option, uses_color
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
 from jieda.locales.translations import Translate, Translations
@@ -176,4 +176,4 @@ def _markdown(entry: schemas.ApiEntry, section: str, t: Translate) -> str:
 def index(directories: tuple[Path, ...]) -> None:
     """Build the index if it is missing or out of date, so that the next start only opens it."""
     built = Knowledge(Settings.load(os.environ, content=directories)).build()
-    click.echo(f"entries: {built.entries}, generation {built.generation[:SHORT_NAME]}")
+    click.echo(translate(f"entries: {built.entries}, generation {built.generation[:SHORT_NAME]}"))

@@ -17,7 +17,7 @@ import uvicorn
 
 from jieda.cli import server
 from jieda.cli.logs import log_config
-from jieda.cli.running import note_unused_content
+from jieda.cli.running import note, note_unused_content
 from jieda.disk import make_private, remove, temporary_folders
 from jieda.errors import SettingsError
 from jieda.feedback import GAPS, VOTES
@@ -79,7 +79,7 @@ def serve(**options: str | tuple[str, ...] | None) -> None:
         settings = Settings.load(os.environ, **options)
     except SettingsError as error:
         for problem in (*ignored, *error.problems):
-            click.echo(f"jieda: {problem}", err=True)
+            note(problem, prefix="jieda: ")
         sys.exit(2)
     logging.config.dictConfig(log_config(settings.log_format))
     for each in ignored:
@@ -119,7 +119,7 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
 def check_port(host: str, port: int) -> None:
     """Raise ClickException if the address cannot be bound, which the server would notice only after the build."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    remedy = "port with --port or JIEDA_PORT"
+    remedy = "choose another port with --port or JIEDA_PORT"
     try:
         with socket.socket(family) as attempt:
             attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -128,9 +128,8 @@ def check_port(host: str, port: int) -> None:
         reason = os.strerror(error.errno) if error.errno else str(error)
         if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
             # Its error numbers are not errno values.
-            reason, remedy = error.strerror or reason, "host with --host or JIEDA_HOST"
-        message = f"cannot listen on {host} port {port}: {reason}. Choose another {remedy}."
-        raise click.ClickException(message) from error
+            reason, remedy = error.strerror or reason, "choose another host with --host or JIEDA_HOST"
+        raise click.ClickException(f"cannot listen on {host} port {port}: {reason}; {remedy}") from error
 
 
 command = click.Command("serve", callback=serve, params=[*map(parameter, TABLE)], help=serve.__doc__)

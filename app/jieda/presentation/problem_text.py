@@ -23,7 +23,7 @@ def _table(lang: Language, place: Place) -> Table:
         (LOCALES / "check.json").read_text(encoding="utf-8")
     )
     translations: dict[str, str] = {}
-    for section in ("yaml", "terminal", "page") if place == "page" else ("yaml", "terminal"):
+    for section in ("libraries", "terminal", *(("page",) if place == "page" else ())):
         translations |= catalog[section].get(lang, {})
     return [
         (re.compile("(.+?)".join(map(re.escape, _HOLE.split(message))), re.DOTALL), translation)
@@ -34,10 +34,13 @@ def _table(lang: Language, place: Place) -> Table:
 
 
 def problem_text(message: str, lang: Language, place: Place = "page") -> str:
-    """Translate a message and the messages inside it. An unknown message stays unchanged."""
+    """Translate a message and the messages inside it, but no code that it quotes. An unknown message stays as it is."""
     for pattern, translation in _table(lang, place):
         if match := pattern.fullmatch(message):
-            return _fill_in(translation, [problem_text(part, lang, place) for part in match.groups()])
+            parts = [
+                part if f"`{part}`" in message else problem_text(part, lang, place) for part in match.groups()
+            ]
+            return _fill_in(translation, parts)
     return message
 
 

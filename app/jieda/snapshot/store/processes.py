@@ -47,8 +47,8 @@ def become_leader(data: Path, address: str) -> int:
         owner = os.pread(descriptor, MIN_SIZE, 0).decode(errors="replace").strip()
         os.close(descriptor)
         raise JiedaError(
-            f"{data}: another server uses this data directory ({owner or 'unknown'}). "
-            "Stop that one, or give this one a directory of its own with --data or JIEDA_DATA."
+            f"{data}: another server uses this data directory ({owner or 'unknown'}); "
+            "stop that one, or give this one a directory of its own with --data or JIEDA_DATA"
         )
     os.pwrite(descriptor, f"process {os.getpid()}, {address}".ljust(MIN_SIZE).encode(), 0)
     return descriptor
