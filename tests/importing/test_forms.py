@@ -847,7 +847,7 @@ def test_what_other_programs_export_is_plain_markdown(
     page = (
         "# FAQ\n\n## Is it stuck?\n\n>>>\nIt *is*:\n- no tags\n>>>\n\n"
         '<callout emoji="bulb">\nAsk for a `<text>`.\n</callout>\n\n'
-        "## Can I stop it?\n\nSee [[faq|here]], [[#Is it stuck?]] and [[Setup]]; `[[ -f x ]]`.\n\n"
+        "## Can I stop it?\n\nSee [[faq|here]], [[#Is it stuck?]] and [[Setup]]; `[[ -f x ]]`, [[1, 2]].\n\n"
         '[]{#_Toc1 .anchor}Press [stop]{.underline}. ![a](a.png){width="5in" height="3in"}\n\n'
         '::: {custom-style="Code"}\nx = a[[1]]\n:::\n'
     )
@@ -865,7 +865,7 @@ def test_what_other_programs_export_is_plain_markdown(
     ]
     assert texts == [
         "> It *is*:\n> - no tags\n\nAsk for a `<text>`.\n",
-        "See here, [Is it stuck?](stuck.md) and Setup; `[[ -f x ]]`.\n\nPress stop. a\n\nx = a[[1]]\n",
+        "See here, [Is it stuck?](stuck.md) and Setup; `[[ -f x ]]`, [[1, 2]].\n\nPress stop. a\n\nx = a[[1]]\n",
         "Yes, see the next one^[1].\n\n### More\n",
         "- Ask.\n\nRead [this](https://example.com/a?b).\n\nNot [so slow](slow.md).\n",
     ]

@@ -34,10 +34,10 @@ _ATTRIBUTES = re.compile(
 """Attributes of what precedes: kramdown, pandoc."""
 _SPANNED = re.compile(r"\[([^\[\]]*)\]\{[.#][^{}\n]*\}")
 _WIKI_LINK = re.compile(
-    r"(?<![\w\\])(?P<embed>!?)\[\["
-    r"(?P<page>[^\[\]|#\n]*)(?:#(?P<heading>[^\[\]|\n]+))?(?:\|(?P<text>[^\[\]\n]+))?\]\]"
+    r"(?<![\w\\])(?P<embed>!?)\[\[(?=[^\W\d]|#)"
+    r"(?P<page>[^\[\]|#\n]*)(?:#(?P<heading>[^\[\]|\n]+))?(?:\|(?P<text>[^\[\]\n]+))?\]\](?!\()"
 )
-"""A link or an embedded image of Obsidian."""
+"""A link or an embedded image of Obsidian; a list of numbers, a condition of a shell and `[[1]](address)` are none."""
 _CLOSED = re.compile(rf"</({_COMPONENT})\s*>|<([A-Z][\w.]*)\b[^<>]*/>")
 _SPACED: Mapping[tuple[str, str], str] = {
     ("br", ""): " ",
