@@ -1,7 +1,7 @@
 """Views of a diagnosis: matching entries, or if there are none, links to other places."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from markupsafe import Markup
 
@@ -10,7 +10,7 @@ from jieda.presentation.diagnosis_text import cut
 from jieda.presentation.urls import fill_in, issue_search
 from jieda.search.snippet import extend_to_name, merge_spans
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.parts import ListedEntry, PageLink, doubt_of, entry_row, phrased, with_breaks
+from jieda.web.pages.parts import NAME_PART, ListedEntry, PageLink, doubt_of, entry_row, phrased, with_breaks
 
 LINES = 6
 WIDTH = 400
@@ -21,12 +21,6 @@ LEAD = Markup('<span class="{}">{}</span><span class="dots" aria-hidden="true">â
 """Text hidden before a mark; its dots are glued to the mark, so that they never stand alone in a row."""
 SHORT_LEAD, LONG_LEAD = 16, 90
 """Characters before a mark that leave it in the first row of a phone, and in the first two of a wide screen."""
-LONG_WORD = re.compile(r"\S{14,}")
-WORD_PART = re.compile(
-    r"(?<=[^\W_][._/=:,(\[])(?!(?<=_)_)(?=[^\W\d])|(?<=[a-z])(?=[A-Z])|(?<![a-z\d]{17})(?<=[a-z\d]{16})(?=\w{4})",
-    re.ASCII,
-)
-"""The start of a part of a long word. A word without parts may break once; the style sheet breaks the rest."""
 
 
 def match_view(context: PageContext, match: Match) -> Mapping[str, object]:
@@ -68,7 +62,10 @@ def _mark_line(line: MatchedLine, highlights: Iterable[str]) -> Markup:
     text = whole[begins:] or whole.lstrip()
     prefix = whole[: len(whole) - len(text)].lstrip()
     html = PREFIX.format(prefix) if prefix else Markup("")
-    breaks, spans = set(_breaks(text)), merge_spans(_matching_spans(text, highlights))
+    breaks, spans = (
+        {part.start() for part in NAME_PART.finditer(text)},
+        merge_spans(_matching_spans(text, highlights)),
+    )
     if not spans:
         return html + MARKED.format(with_breaks(text, 0, len(text), breaks))
     position, lead = 0, spans[0][0]
@@ -96,12 +93,6 @@ def _whole_name(text: str, start: int, end: int) -> tuple[int, int]:
     """Extend a match to the name around it, but not by a beginning that would fill the visible rows."""
     first, last = extend_to_name(text, start, end)
     return first if start - first <= SHORT_LEAD else start, last
-
-
-def _breaks(text: str) -> Iterator[int]:
-    """Yield positions for line breaks inside long words, which might otherwise leave a row empty."""
-    for word in LONG_WORD.finditer(text):
-        yield from (part.start() for part in WORD_PART.finditer(text, word.start() + 1, word.end()))
 
 
 MOST_WORDS = 8
