@@ -101,7 +101,7 @@ class _TextWriter:
 
     def _nothing(self, diagnosis: Diagnosis) -> Iterator[str]:
         t, clean = self.t, diagnosis.verdict is Verdict.NO_ERROR
-        yield self._strong(t("diagnosis.no_error" if clean else "diagnosis.none"))
+        yield self._strong(t(f"diagnosis.verdict.{Verdict.NO_ERROR if clean else Verdict.UNKNOWN}"))
         for error in diagnosis.errors[:MAX_MATCHED]:
             times = f"  ×{error.count}" if error.count > 1 else ""
             yield self._line(error.line, one_line(error_text(error.type, error.message)) + times)
@@ -261,7 +261,7 @@ def _findings(found: schemas.ApiDiagnosis, t: Translate) -> Iterator[Finding]:
         yield Finding(*LEVELS.get(match.confidence, HINT), number, match.id, match.title, text)
     for error in found.errors[:MOST] if not found.matches else ():
         message = error_text(error.type, error.message)
-        yield Finding(*HINT, error.line, message, t("diagnosis.none"), one_line(message))
+        yield Finding(*HINT, error.line, message, t("diagnosis.verdict.unknown"), one_line(message))
 
 
 def _escaped(text: str, others: str = "") -> str:

@@ -56,14 +56,14 @@ def _example_commands(context: PageContext) -> Iterator[tuple[str, str]]:
     entry, question = _example_question(context)
     beginning = " ".join(question.split())[:BEGINNING].strip()
     commands = {
-        "diagnose": f"curl --data-binary @run.log {host}{urls.api_diagnose(text=True)}",
+        "diagnose_text": f"curl --data-binary @run.log {host}{urls.api_diagnose(text=True)}",
         "search": f"curl -G --data-urlencode {quote(f'q={question}')} {host}{urls.api_search()}",
-        "entry": f"curl {host}{urls.api_entry(entry)}",
-        "markdown": f"curl {host}{urls.api_entry(entry, markdown=True)}",
+        "get_entry": f"curl {host}{urls.api_entry(entry)}",
+        "get_entry_markdown": f"curl {host}{urls.api_entry(entry, markdown=True)}",
         "suggest": f"curl -G --data-urlencode {quote(f'q={beginning}')} {host}{urls.api_suggest()}",
     }
-    for name, command in commands.items():
-        yield context.t(f"docs.curl.{name}"), command
+    for operation, command in commands.items():
+        yield context.t(f"docs.route.{operation}"), command
 
 
 def _example_question(context: PageContext) -> tuple[str, str]:

@@ -111,7 +111,7 @@ def workbench_page(
 
 
 def _head(context: PageContext, form: Form, *, started: bool) -> Head:
-    title = context.t("bench.title")
+    title = context.t("nav.workbench")
     if started and form.id.strip("/"):
         title = f"{form.id} · {title}"
     here = partial(context.urls.workbench, entry=form.entry)
