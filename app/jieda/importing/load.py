@@ -5,9 +5,8 @@ record is rewritten at the end: if a load is killed in between, each file has on
 """
 
 import json
-import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -40,36 +39,30 @@ def loaded_digest(content: bytes) -> str:
 class LoadRecord(dict[str, tuple[str, ...]]):
     """The digests that each file may have, the most recent last, by path."""
 
-    def __init__(self, path: Path, digests: Mapping[str, tuple[str, ...]]) -> None:
-        super().__init__(digests)
-        self._path = path
+    def __init__(self, path: Path) -> None:
+        super().__init__(_read(path))
+        self._path, self._saved = path, dict(self)
         self._journal: BinaryIO | None = None
-        self._changed = False
 
     def announce(self, path: str, digest: str) -> None:
         """Record on disk a file that is about to be written. Raises OSError."""
         if self._journal is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._save()
             self._journal = self._path.open("ab")
         self._journal.write(_record_line(path, digest))
         self._journal.flush()
         self[path] = (*self.get(path, ()), digest)
 
-    def settle(self, path: str, digest: str) -> None:
-        if self.get(path) != (digest,):
-            self[path], self._changed = (digest,), True
-
-    def forget(self, path: str) -> None:
-        self._changed |= self.pop(path, None) is not None
-
     def close(self) -> None:
         """Rewrite the record on disk if it changed. Raises OSError."""
         if self._journal is not None:
             self._journal.close()
-        if self._changed:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            lines = (_record_line(path, digest) for path in sorted(self) for digest in self[path])
-            write_aside(self._path, b"".join(lines))
+        if self._journal is not None or self != self._saved:
+            self._save()
+
+    def _save(self) -> None:
+        lines = (_record_line(path, digest) for path in sorted(self) for digest in self[path])
+        write_aside(self._path, b"".join(lines))
 
 
 @contextmanager
@@ -78,33 +71,24 @@ def open_record(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
     nothing is written. Raises JiedaError, OSError."""
     path = directory / "imports" / RECORD_NAME
     if dry_run:
-        yield LoadRecord(path, _read(path)[0])
+        yield LoadRecord(path)
         return
     path.parent.mkdir(exist_ok=True)
     with lock_directory(path.parent, f"{directory}: another `jieda load` is at work there: wait for its end"):
-        digests, end = _read(path)
-        if path.exists() and path.stat().st_size > end:
-            os.truncate(path, end)
-        record = LoadRecord(path, digests)
+        record = LoadRecord(path)
         yield record
         record.close()
 
 
-def _read(path: Path) -> tuple[dict[str, tuple[str, ...]], int]:
-    """Return digests by path, and the number of valid bytes, which an unfinished line of a killed load may follow."""
+def _read(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return digests by path, without an unfinished line of a load that was killed."""
     digests: dict[str, tuple[str, ...]] = {}
-    end = 0
-    if not path.exists():
-        return digests, end
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                break
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        if line.endswith(b"\n"):
             name, digest = _parse_record_line(line, f"{path}:{number}")
-            end += len(line)
-            if digest not in digests.get(name, ()):
-                digests[name] = (*digests.get(name, ()), digest)
-    return digests, end
+            digests[name] = tuple(dict.fromkeys((*digests.get(name, ()), digest)))
+    return digests
 
 
 def _parse_record_line(line: bytes, place: str) -> tuple[str, str]:
@@ -210,7 +194,7 @@ class Loader:
                         ) from error
         self._seen[path] = (first, digest)
         if not self.dry_run and path in self.record:
-            self.record.settle(path, digest)
+            self.record[path] = (digest,)
         return outcome
 
     def _outcome(self, path: str, text: bytes, existing: bytes | None, *, stamped: bool) -> LoadOutcome:
@@ -233,13 +217,13 @@ class Loader:
             with lock_directory(self.directory) as folder:
                 existing = folder.read(path)
                 if existing is None:
-                    self.record.forget(path)
+                    self.record.pop(path)
                     return None
                 if loaded_digest(existing) not in self.record.get(path, ()):
                     fault = "has been edited since it was loaded: delete it if it is not wanted"
                 elif not self.dry_run:
                     folder.remove(path)
-                    self.record.forget(path)
+                    self.record.pop(path)
         except AuthoringError as error:
             fault = f"cannot be removed: {error}"
         if fault:
