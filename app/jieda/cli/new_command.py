@@ -11,6 +11,7 @@ from jieda.cli.diagnose import end_of, read_chunks
 from jieda.cli.running import content_option, note, translate
 from jieda.content.authoring.edition_text import check_id, skeletons
 from jieda.content.authoring.writing import Create, carry_out
+from jieda.content.read.forms import FrontMatter
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Verdict
 from jieda.entry import Kind, Language
@@ -62,7 +63,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         raise click.UsageError("Name the ID and its --kind, or use --from-log.")
     corpus, framework = Loaded(chosen).corpus, entry_id.partition("/")[0]
     check_id(corpus.taxonomy, entry_id)
-    texts = skeletons(corpus, framework, Kind(kind), today())
+    texts = skeletons(corpus, framework, FrontMatter(kind=Kind(kind), updated=today()))
     _write(chosen[-1], {f"{lang}/{entry_id}.md": text for lang, text in texts.items()})
     return 0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.authoring.edition_text import check_id, filled_skeletons
+from jieda.content.authoring.edition_text import check_id, skeletons
 from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis
@@ -166,7 +166,7 @@ def edition_files(
 ) -> dict[str, str]:
     """Return the editions of a draft by path below a content directory. `text`: the printed lines."""
     texts_of_doubts = {lang: tuple(each.render(lang) for each in doubts) for lang in Language}
-    texts = filled_skeletons(content.corpus, entry_id, known, text, texts_of_doubts)
+    texts = skeletons(content.corpus, entry_id.partition("/")[0], known, text, texts_of_doubts)
     return {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
 
 

@@ -1,9 +1,10 @@
 """Writes the text of an edition from its fields, and the skeleton of a new one with placeholders to fill in."""
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
-from datetime import date
+from pathlib import Path
 
 from jieda.content.markdown.links import SECTIONS
 from jieda.content.read.corpus import Corpus
@@ -102,48 +103,6 @@ def _format_flow(value: object) -> str:
     return quote(value) if isinstance(value, str) else str(value)
 
 
-SKELETON_SECTIONS: Mapping[Kind, tuple[str, ...]] = {
-    Kind.ERROR: ("symptom", "cause", "fix"),
-    Kind.HOW_TO: ("steps",),
-    Kind.CONCEPT: ("answer",),
-}
-
-_TITLE = {
-    Language.EN: {
-        Kind.ERROR: "TODO: the error text as it is printed, or what one sees",
-        Kind.HOW_TO: "TODO: the task, as one would search for it",
-        Kind.CONCEPT: "TODO: what is to be understood, as one would ask it",
-    },
-    Language.ZH: {
-        Kind.ERROR: "待填：报错原文，或者看到的现象",
-        Kind.HOW_TO: "待填：要做的事，用大家搜索时的说法",
-        Kind.CONCEPT: "待填：要弄懂的概念，用大家提问时的说法",
-    },
-}
-
-_SYMPTOM = {
-    Language.EN: "TODO: what people say when nothing is printed",
-    Language.ZH: "待填：没有报错时大家会怎么描述",
-}
-
-_BODY = {
-    Language.EN: {
-        "symptom": "TODO: what one sees, in one or two lines.",
-        "cause": "TODO: why it happens, briefly.",
-        "fix": "TODO: what to change, the command or setting first.",
-        "steps": "TODO: start with the command.",
-        "answer": "TODO: the answer in the first sentence.",
-    },
-    Language.ZH: {
-        "symptom": "待填：一两句话写清看到的现象。",
-        "cause": "待填：简要说明原因。",
-        "fix": "待填：先写要改的命令或配置。",
-        "steps": "待填：开头就是命令。",
-        "answer": "待填：第一句就给出答案。",
-    },
-}
-
-
 def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
     """Raise AuthoringError if a new entry must not have this id."""
     if not ENTRY_ID.fullmatch(entry_id):
@@ -162,27 +121,33 @@ def code_block(text: str) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
-def filled_skeletons(
+_SKELETON = tomllib.loads(Path(__file__).with_name("skeleton.toml").read_text(encoding="utf-8"))
+
+
+def skeletons(
     corpus: Corpus,
-    entry_id: str,
+    framework: str,
     known: FrontMatter,
-    text: str,
+    text: str = "",
     doubts: Mapping[Language, tuple[str, ...]] | None = None,
 ) -> dict[Language, str]:
-    """Return the editions of a new entry in the languages of the content, stamped as in sync, filled in with the fields
-    that are `known`, including `updated`, the printed lines (`text`), and `doubts`, by language."""
-    framework = entry_id.partition("/")[0]
-    bodies = {lang: _skeleton_body(known.kind, lang, text) for lang in corpus.languages}
+    """Return the editions of a new entry in the languages of the content: the sections that its kind needs, with the
+    printed lines (`text`), the fields that are `known`, kind and date included, placeholders for others, and `doubts`,
+    by language. With a title, twins are stamped as in sync. `framework` must be in the taxonomy."""
+    tag, texts = corpus.taxonomy.framework[framework], _SKELETON[known.kind]
+    address = tag.repository or tag.homepage or "https://example.com/"
+    bodies = {lang: _skeleton_body(texts["body"], lang, text) for lang in corpus.languages}
     editions = {}
     for lang, body in bodies.items():
-        empty = _skeleton_front(corpus.taxonomy, framework, known.kind, lang, known.updated)
         twin = bodies.get(lang.other)
         front = replace(
             known,
-            symptoms=known.symptoms or (() if known.signatures else empty.symptoms),
-            applies_to=empty.applies_to,
-            source=known.source or empty.source,
-            synced_with=edition_digest(known.title, twin) if twin else "",
+            title=known.title or texts["title"][lang],
+            symptoms=known.symptoms
+            or ((texts["symptoms"][lang],) if "symptoms" in texts and not known.signatures else ()),
+            applies_to=tag.name[lang],
+            source=known.source or (Source(tag.name[lang], address, "TODO"),),
+            synced_with=edition_digest(known.title, twin) if known.title and twin else "",
             draft=True,
             doubts=(doubts or {}).get(lang, ()),
         )
@@ -190,33 +155,8 @@ def filled_skeletons(
     return editions
 
 
-def skeletons(corpus: Corpus, framework: str, kind: Kind, today: date) -> dict[Language, str]:
-    """Return the skeletons of a new entry in the languages of the content: front matter with all useful fields, and the
-    sections that its kind needs. `framework` must be in the taxonomy."""
-    fronts = {
-        lang: _skeleton_front(corpus.taxonomy, framework, kind, lang, today) for lang in corpus.languages
-    }
-    return {lang: edition_text(front, _skeleton_body(kind, lang)) for lang, front in fronts.items()}
-
-
-def _skeleton_front(
-    taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date | None
-) -> FrontMatter:
-    tag = taxonomy.framework[framework]
-    address = tag.repository or tag.homepage or "https://example.com/"
-    return FrontMatter(
-        title=_TITLE[lang][kind],
-        kind=kind,
-        symptoms=(_SYMPTOM[lang],) if kind is Kind.ERROR else (),
-        applies_to=tag.name[lang],
-        source=(Source(tag.name[lang], address, "TODO"),),
-        updated=today,
-        draft=True,
+def _skeleton_body(sections: Mapping[str, Mapping[Language, str]], lang: Language, text: str) -> str:
+    printed = {"symptom": f"\n\n{code_block(text)}"} if text else {}
+    return "\n".join(
+        f"## {SECTIONS[key][lang]}\n\n{todo[lang]}{printed.get(key, '')}\n" for key, todo in sections.items()
     )
-
-
-def _skeleton_body(kind: Kind, lang: Language, text: str = "") -> str:
-    todo = dict(_BODY[lang])
-    if text:
-        todo["symptom"] += f"\n\n{code_block(text)}"
-    return "\n".join(f"## {SECTIONS[key][lang]}\n\n{todo[key]}\n" for key in SKELETON_SECTIONS[kind])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from jieda.content.authoring.edition_text import filled_skeletons, skeletons
+from jieda.content.authoring.edition_text import skeletons
 from jieda.content.authoring.source_text import values_of, with_item, with_list, with_stamp, with_value
 from jieda.content.authoring.writing import (
     Author,
@@ -27,7 +27,6 @@ from jieda.diagnosis.signatures import FoundSignatures, signature_finder, signat
 from jieda.drafting.guesses import SlugAllocator, is_specific
 from jieda.entry import Kind, Language, Signature
 from jieda.errors import AuthoringError, GitError
-from jieda.feedback import today
 from jieda.log.formats import Formats, compile_formats
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
@@ -251,11 +250,7 @@ def error_draft(
     )
     corpus = material.loaded.corpus
     known, entry_id = known_failure(clues, material.loaded), f"{chosen}/{slug}"
-    if clues.line:
-        texts = filled_skeletons(corpus, entry_id, known, known.title)
-    else:
-        texts = skeletons(corpus, chosen, Kind.ERROR, today())
-    return Draft(entry_id, texts, tidied(text))
+    return Draft(entry_id, skeletons(corpus, chosen, known, known.title), tidied(text))
 
 
 @dataclass(frozen=True, slots=True)

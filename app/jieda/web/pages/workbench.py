@@ -12,7 +12,7 @@ from jieda.content.authoring.edition_text import skeletons
 from jieda.content.authoring.source_text import values_of
 from jieda.content.authoring.writing import Author
 from jieda.content.read.directory import MAX_FILE_BYTES
-from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
+from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS, FrontMatter
 from jieda.entry import Kind, Language
 from jieda.errors import AuthoringError, GitError, UnknownEntry
 from jieda.feedback import today
@@ -110,7 +110,7 @@ async def begin(request: Request, context: PageContext, form: Form, fields: Mapp
         return RedirectResponse(address, 303, UNCACHED)
     chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
     corpus = (await service.offload(partial(desk.material, context.served))).loaded.corpus
-    texts = skeletons(corpus, form.framework, chosen, today())
+    texts = skeletons(corpus, form.framework, FrontMatter(kind=chosen, updated=today()))
     begun = replace(form, entry="", draft=form.id, texts=texts, opened={})
     return await show_bench(request, context, begun, ActionResult(begun=True))
 
