@@ -168,11 +168,12 @@ def language_of(text: str) -> Language:
 
 def _front_matter(front: re.Match[str]) -> Mapping[str, str]:
     """Return the text of the fields of front matter, of mappings as `field.part`; empty if it is not valid."""
-    if front["toml"] is not None:
-        return _toml_fields(front["toml"])
     try:
+        if front["toml"] is not None:
+            fields_of_toml = tomllib.loads(front["toml"]).items()
+            return {key: str(value) for key, value in fields_of_toml if isinstance(value, str | date)}
         fields = read_fields(front["yaml"] or front["unopened"] or "").values
-    except YamlError:
+    except (tomllib.TOMLDecodeError, YamlError):
         return {}
     nested = {
         f"{key}.{part}": inner
@@ -183,21 +184,11 @@ def _front_matter(front: re.Match[str]) -> Mapping[str, str]:
     return {key: node.text for key, node in {**fields, **nested}.items() if isinstance(node, Scalar)}
 
 
-def _toml_fields(text: str) -> Mapping[str, str]:
-    try:
-        fields = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return {}
-    return {key: str(value) for key, value in fields.items() if isinstance(value, str | date)}
-
-
 def _stated_date(fields: Mapping[str, str]) -> date | None:
     for key in _DATES:
         if match := re.match(r"\d{4}-\d{2}-\d{2}", fields.get(key, "")):
-            try:
+            with suppress(ValueError):
                 return date.fromisoformat(match[0])
-            except ValueError:
-                continue
     return None
 
 

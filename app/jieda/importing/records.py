@@ -237,13 +237,10 @@ def _standing(old: Sequence[str], new: Sequence[str], entry: Sequence[str]) -> S
 
 def _find(passage: Sequence[str], lines: Sequence[str]) -> int:
     """Return the line, from 1, on which `passage` starts, ignoring blank lines; 0 if it does not occur."""
-    needle = _nonblank(passage)
-    numbers = [number for number, line in enumerate(lines, 1) if line.strip()]
-    haystack = _nonblank(lines)
-    for start in range(len(haystack) - len(needle) + 1) if needle else ():
-        if haystack[start : start + len(needle)] == needle:
-            return numbers[start]
-    return 0
+    needle, haystack = _nonblank(passage), _nonblank(lines)
+    numbers = (number for number, line in enumerate(lines, 1) if line.strip())
+    starts = (at for at, start in enumerate(numbers) if haystack[at : at + len(needle)] == needle)
+    return next(starts, 0) if needle else 0
 
 
 def _nonblank(lines: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ trial; the change is kept if it makes more links right and leaves all code alone
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -28,51 +28,49 @@ from jieda.errors import AuthoringError
 _ADDRESS = re.compile(r"[^\s()<>\[\]]+?\.md(?=[\s()<>#\"']|$)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class BodyMove:
-    """The language of a body, its framework before and after the move, and the new `ids` of entries by old id."""
-
-    lang: Language
-    before: str
-    after: str
-    ids: Mapping[str, str]
-
-    def wanted(self, links: Sequence[Link]) -> list[tuple[LinkKind, str, str]]:
-        """Return the kind, target and anchor that each link must have after the move."""
-        return [(link.kind, self._target(link), link.anchor) for link in links]
-
-    def _target(self, link: Link) -> str:
-        if link.kind is LinkKind.IMAGE:
-            return f"{self.after}/{link.target.rpartition('/')[2]}"
-        return self.ids.get(link.target, link.target) if link.kind is LinkKind.ENTRY else link.target
+Place = tuple[LinkKind, str, str]
+"""Kind, target and anchor of a link."""
 
 
-def relink(body: str, move: BodyMove, first_line: int) -> str:
-    """Return the body with its links rewritten to the new ids. Raises AuthoringError, naming the line, if a link is
-    written in a way that cannot be changed safely."""
-    before = _read(body, move, move.before, first_line)
-    wanted = move.wanted(before.links)
-    text, wrong = body, _find_wrong_links(_read(body, move, move.after, first_line), wanted)
-    for match, address in reversed(list(_find_addresses(body, move)) if wrong else []):
-        changed = text[: match.start()] + address + text[match.end() :]
-        after = _read(changed, move, move.after, first_line)
-        still_wrong = _find_wrong_links(after, wanted)
-        if len(still_wrong) < len(wrong) and after.code == before.code:
-            text, wrong = changed, still_wrong
+def relink(body: str, first_line: int, outline: FileOutline, old: str, new: str) -> str:
+    """Return the body of an edition with its links rewritten to the new id. Raises AuthoringError, naming the line, if
+    a link is written in a way that cannot be changed safely."""
+    ids = (outline.id, new if outline.id == old else outline.id)
+    before, after = (each.partition("/")[0] for each in ids)
+
+    def read(text: str, framework: str) -> Body:
+        return parse_body(text.replace("\r\n", "\n").replace("\r", "\n"), outline.lang, framework, first_line)
+
+    original = read(body, before)
+    wanted = [_place_after(link, after, old, new) for link in original.links]
+    text, wrong = body, _find_wrong_links(read(body, after), wanted)
+    for match in reversed(list(_ADDRESS.finditer(body)) if wrong else []):
+        link = read_link(match[0], outline.lang, before, 0)
+        current = new if link.target == old else link.target
+        address = _relative_address(match[0], link.target, current, before, after)
+        if link.kind is LinkKind.ENTRY and address != match[0]:
+            changed = text[: match.start()] + address + text[match.end() :]
+            parsed = read(changed, after)
+            still_wrong = _find_wrong_links(parsed, wanted)
+            if len(still_wrong) < len(wrong) and parsed.code == original.code:
+                text, wrong = changed, still_wrong
     if wrong:
-        link = before.links[wrong[0]]
+        link = original.links[wrong[0]]
         raise AuthoringError(
             f"line {link.line}: the link {link.written!r} cannot be changed: do it by hand first"
         )
     return text
 
 
-def _read(body: str, move: BodyMove, framework: str, first_line: int) -> Body:
-    text = body.replace("\r\n", "\n").replace("\r", "\n")
-    return parse_body(text, move.lang, framework, first_line)
+def _place_after(link: Link, framework: str, old: str, new: str) -> Place:
+    """Return where a link must lead after the move, from a body in `framework`."""
+    target = new if link.kind is LinkKind.ENTRY and link.target == old else link.target
+    if link.kind is LinkKind.IMAGE:
+        target = f"{framework}/{link.target.rpartition('/')[2]}"
+    return link.kind, target, link.anchor
 
 
-def _find_wrong_links(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]:
+def _find_wrong_links(body: Body, wanted: Sequence[Place]) -> list[int]:
     """Return the indices of links that differ from the wanted ones; one more than all if their number differs."""
     links = [(link.kind, link.target, link.anchor) for link in body.links]
     if len(links) != len(wanted):
@@ -80,23 +78,13 @@ def _find_wrong_links(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -
     return [number for number, pair in enumerate(zip(links, wanted, strict=True)) if pair[0] != pair[1]]
 
 
-def _find_addresses(body: str, move: BodyMove) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each match that may be the address of a link that must change, with the new address."""
-    for match in _ADDRESS.finditer(body):
-        link = read_link(match[0], move.lang, move.before, 0)
-        if link.kind is LinkKind.ENTRY:
-            address = _relative_address(match[0], link.target, move)
-            if address != match[0]:
-                yield match, address
-
-
-def _relative_address(written: str, old: str, move: BodyMove) -> str:
-    """Return the address of the entry `old` after the move, from the body's new folder, written in the same style."""
-    new = move.ids.get(old, old)
-    framework, _, slug = new.partition("/")
-    has_framework, is_beside = written.endswith(f"/{old}.md"), framework == move.after
-    if has_framework and (not is_beside or written != f"../{old}.md" or old.startswith(f"{move.before}/")):
-        return f"{written[: -len(old) - 3]}{new}.md"
+def _relative_address(written: str, target: str, current: str, before: str, after: str) -> str:
+    """Return the address of the entry `target`, which is called `current` after the move, from a body that moves from
+    the framework `before` to `after`, written in the same style."""
+    framework, _, slug = current.partition("/")
+    has_framework, is_beside = written.endswith(f"/{target}.md"), framework == after
+    if has_framework and (not is_beside or written != f"../{target}.md" or target.startswith(f"{before}/")):
+        return f"{written[: -len(target) - 3]}{current}.md"
     if is_beside:
         return f"{'./' if written.startswith('./') else ''}{slug}.md"
     return posixpath.join("..", framework, f"{slug}.md")
@@ -115,11 +103,9 @@ class MovedPage:
 def move_page(source: SourceFile, outline: FileOutline, old: str, new: str) -> MovedPage:
     """Rename `old` to `new` in an edition of any entry. Raises AuthoringError if it cannot be written safely."""
     text = SourceText.of(source.content)
-    before = outline.id.partition("/")[0]
     moved = outline.id == old
-    move = BodyMove(outline.lang, before, new.partition("/")[0] if moved else before, {old: new})
     related = [item for item in text.scalars("related") if item.text.strip() == old]
-    body = relink(text.body, move, text.body_line)
+    body = relink(text.body, text.body_line, outline, old, new)
     text = replace(text, body=body).with_values((item, new) for item in related)
     if moved:
         text = _with_formerly(text, old, new)
