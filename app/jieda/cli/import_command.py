@@ -148,7 +148,7 @@ def _page_lines(found: ImportPlan, lang: Language, t: Translate) -> Iterator[str
     yield columns.format(*(t(f"head.{name}") for name in ("status", "kind", "doubts", "id")))
     for row in found.rows:
         title = row.titles.get(lang) or next(iter(row.titles.values()))
-        kind, doubts = (row.proposal.kind.value, len(row.proposal.doubts)) if row.proposal else ("", "")
+        kind, doubts = (row.proposal.front.kind.value, len(row.proposal.doubts)) if row.proposal else ("", "")
         yield columns.format(t(f"status.{row.status}"), kind, doubts, f"{row.id}: {cut(title, MAX_TITLE)}")
         for change in row.changes:
             yield f"    {change.lang}/{row.id}.md: {t(f'standing.{change.standing}')}"
@@ -188,10 +188,10 @@ def _row_data(row: PlanRow) -> dict[str, Any]:
     proposal, candidate = row.proposal, row.proposal.candidate
     pages = candidate.pair.pages
     return data | {
-        "kind": proposal.kind,
-        "topics": proposal.topics,
-        "error_types": proposal.error_types,
-        "signatures": proposal.signatures,
+        "kind": proposal.front.kind,
+        "topics": proposal.front.topics,
+        "error_types": proposal.front.error_types,
+        "signatures": [signature.all[0] for signature in proposal.front.signatures],
         "shared": round(candidate.similarity, 3),
         "sure": candidate.sure,
         "editions": {

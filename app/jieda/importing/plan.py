@@ -101,7 +101,7 @@ class ImportPlan:
 
     def write(self, directory: Path) -> list[Path]:
         """Write new entries into a content directory, and the record; return the files of entries."""
-        written = list(write_drafts(directory, self.new, self.framework))
+        written = list(write_drafts(directory, self.new))
         if self.record != read_record(directory, self.framework.id):
             write_record(directory, self.framework.id, self.record)
         return written
@@ -215,10 +215,11 @@ def _add_shared_doubts(proposals: Sequence[Proposal], corpus: Corpus) -> None:
             if len(signature.all) == 1:
                 holders[signature.all[0]].add(file.id)
     for proposal in proposals:
-        for line in proposal.signatures:
-            holders[line].add(proposal.id)
+        for signature in proposal.front.signatures:
+            holders[signature.all[0]].add(proposal.id)
     for proposal in proposals:
-        if others := sorted(set().union(*(holders[line] for line in proposal.signatures)) - {proposal.id}):
+        sharing = (holders[signature.all[0]] for signature in proposal.front.signatures)
+        if others := sorted(set().union(*sharing) - {proposal.id}):
             names = ", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
             shared = doubt("shared", ids=names)
             for lang, edition in proposal.editions.items():
@@ -262,7 +263,7 @@ def _rows_of_gone(
 
 
 def _texts_of(proposal: Proposal) -> EntryTexts:
-    texts = {lang: EditionTexts(each.title, each.body) for lang, each in proposal.editions.items()}
+    texts = {lang: EditionTexts(each.front.title, each.body) for lang, each in proposal.editions.items()}
     return EntryTexts(proposal.id, proposal.candidate.pair.key, texts)
 
 

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -34,12 +34,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EditionDraft:
-    """The data of one edition, ready to be written."""
+    """An edition, ready to be written with its doubts."""
 
-    title: str
+    front: FrontMatter
     body: str
-    source: Source
-    updated: date
     doubts: tuple[Doubt, ...]
     images: Mapping[str, Path]
 
@@ -50,11 +48,12 @@ class Proposal:
 
     id: str
     candidate: BilingualQuestion
-    kind: Kind
-    topics: tuple[str, ...]
-    error_types: tuple[str, ...]
-    signatures: tuple[str, ...]
     editions: dict[Language, EditionDraft]
+
+    @property
+    def front(self) -> FrontMatter:
+        """Front matter whose kind, tags and signatures are those of every edition."""
+        return next(iter(self.editions.values())).front
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
@@ -92,22 +91,19 @@ class Proposer:
         }
         error_lines = self._error_lines(candidate, answers.values(), entry_id)
         kind, clear = self._kind(candidate, error_lines, answers.values())
-        signatures = error_lines if kind is Kind.ERROR else ()
-        topics, types = self._tags(candidate, kind, signatures)
+        known = self._known(candidate, kind, error_lines if kind is Kind.ERROR else ())
         bodies = compose(answers, kind)
         common = (
             *([doubt("slug", slug=slug)] if vague else []),
             *([] if clear else [doubt("kind", kind=kind.value)]),
-            doubt_guess("topics", topics),
-            *_error_doubts(kind, types, signatures, entry_id),
+            doubt_guess("topics", known.topics),
+            *_error_doubts(known, entry_id),
             *_code_doubts(bodies, self.framework.id),
         )
         editions = {
             lang: EditionDraft(
-                title=candidate.titles[lang],
+                front=self._front(lang, candidate, known, bodies),
                 body=bodies[lang],
-                source=self._source(lang, candidate),
-                updated=self.updated or candidate.pair.pages[lang].updated,
                 doubts=(
                     *_pair_doubts(lang, candidate),
                     *common,
@@ -118,7 +114,7 @@ class Proposer:
             )
             for lang in candidate.questions
         }
-        return Proposal(entry_id, candidate, kind, topics, types, signatures, editions)
+        return Proposal(entry_id, candidate, editions)
 
     def _error_lines(
         self, candidate: BilingualQuestion, answers: Collection[PageAnswer], entry_id: str
@@ -145,19 +141,34 @@ class Proposer:
             return Kind.ERROR, False
         return Kind.CONCEPT, bool(sorts & _CONCEPTS) and not states_problem
 
-    def _tags(
-        self, candidate: BilingualQuestion, kind: Kind, signatures: Sequence[str]
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _known(self, candidate: BilingualQuestion, kind: Kind, signatures: Sequence[str]) -> FrontMatter:
+        """Return the front matter that the editions share."""
         titles = list(candidate.titles.values())
         categories = [name for question in candidate.questions.values() for name in question.categories[1:]]
-        topics = self.topics.find(" \n".join([*titles, *categories]))
         types = self.error_types.find(" \n".join([*titles, *signatures])) if kind is Kind.ERROR else ()
-        return topics, types
+        return FrontMatter(
+            kind=kind,
+            topics=self.topics.find(" \n".join([*titles, *categories])),
+            error_types=types,
+            signatures=tuple(Signature((_one_line(line),)) for line in signatures),
+            draft=True,
+        )
 
-    def _source(self, lang: Language, candidate: BilingualQuestion) -> Source:
+    def _front(
+        self, lang: Language, candidate: BilingualQuestion, known: FrontMatter, bodies: Mapping[Language, str]
+    ) -> FrontMatter:
+        titles, page, other = candidate.titles, candidate.pair.pages[lang], lang.other
         fallback = self.framework.repository or self.framework.homepage or "https://example.com/"
-        address = candidate.pair.addresses.get(lang, "") or fallback
-        return Source(candidate.pair.pages[lang].title, address, self.license or NO_LICENSE)
+        source = (page.title, candidate.pair.addresses.get(lang) or fallback, self.license or NO_LICENSE)
+        return replace(
+            known,
+            title=titles[lang],
+            symptoms=(titles[lang],) if known.kind is Kind.ERROR and not known.signatures else (),
+            applies_to=_one_line(self.framework.name[lang]),
+            source=(Source(*map(_one_line, source)),),
+            updated=self.updated or page.updated,
+            synced_with=edition_digest(titles[other], bodies[other]) if other in bodies else "",
+        )
 
     def _page_doubts(self, lang: Language, candidate: BilingualQuestion, entry_id: str) -> Iterator[Doubt]:
         if len(candidate.questions[lang].title) > MAX_TITLE_CHARS:
@@ -186,12 +197,10 @@ def _answer_doubts(answer: PageAnswer) -> Iterator[Doubt]:
     yield from (doubt("image", target=target) for target in dict.fromkeys(answer.links.linked_images))
 
 
-def _error_doubts(
-    kind: Kind, types: Sequence[str], signatures: Sequence[str], entry_id: str
-) -> Iterator[Doubt]:
-    if kind is Kind.ERROR:
-        yield doubt_guess("error-types", types)
-        yield doubt("sample", id=entry_id) if signatures else doubt("symptoms")
+def _error_doubts(known: FrontMatter, entry_id: str) -> Iterator[Doubt]:
+    if known.kind is Kind.ERROR:
+        yield doubt_guess("error-types", known.error_types)
+        yield doubt("sample", id=entry_id) if known.signatures else doubt("symptoms")
         yield doubt("fix")
 
 
@@ -220,35 +229,13 @@ def _code_doubts(bodies: Mapping[Language, str], framework: str) -> Iterator[Dou
         yield doubt("identifier", names=names)
 
 
-def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
-    """Return the text of one edition's file."""
-    edition = proposal.editions[lang]
-    twin = proposal.editions.get(lang.other)
-    source = edition.source
-    without_signatures = proposal.kind is Kind.ERROR and not proposal.signatures
-    front = FrontMatter(
-        title=edition.title,
-        kind=proposal.kind,
-        topics=proposal.topics,
-        error_types=proposal.error_types,
-        signatures=tuple(Signature((_one_line(line),)) for line in proposal.signatures),
-        symptoms=(edition.title,) if without_signatures else (),
-        applies_to=_one_line(framework.name[lang]),
-        source=(Source(_one_line(source.title), _one_line(source.url), _one_line(source.license)),),
-        updated=edition.updated,
-        synced_with=edition_digest(twin.title, twin.body) if twin else "",
-        draft=True,
-        doubts=tuple(_one_line(each.render(lang)) for each in edition.doubts),
-    )
-    return edition_text(front, edition.body)
-
-
-def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag) -> Iterator[Path]:
+def write_drafts(directory: Path, proposals: Iterable[Proposal]) -> Iterator[Path]:
     """Write the editions and their images into a content directory, except over existing files; yield those written."""
     for proposal in proposals:
         for lang, edition in proposal.editions.items():
             path = directory / lang / f"{proposal.id}.md"
-            content = draft_text(proposal, lang, framework).encode()
+            doubts = tuple(_one_line(each.render(lang)) for each in edition.doubts)
+            content = edition_text(replace(edition.front, doubts=doubts), edition.body).encode()
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 # "x": a file that was created in the meantime is not overwritten either.
