@@ -44,7 +44,7 @@ def test_content_and_data_of_an_earlier_version_open_in_this_one(
         assert "采样" in client.get("/zh/search", params={"q": "采样"}).text
     settings = {"content": str(tmp_path / "content"), **chosen}
     given = {f"JIEDA_{name.upper()}": value for name, value in settings.items()}
-    assert re.search(r"^ *0 no +1 yes +en +roll/oom$", jieda("votes", **given).stdout, re.MULTILINE)
+    assert re.search(r"^ *0 no · +1 yes +en +roll/oom$", jieda("votes", **given).stdout, re.MULTILINE)
     assert "how to change the learning rate" in jieda("gaps", **given).stdout
     checked = jieda("check", "--content", settings["content"])
     assert (checked.returncode, checked.stdout) == (0, "")

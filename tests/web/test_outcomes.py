@@ -45,7 +45,7 @@ async def test_a_reader_whom_it_did_not_help_says_why_once(tmp_path: Path) -> No
     assert "{path}" not in page
     assert "{word}" not in page
     assert 'class="hole" lang="zh-CN"' in page, "in a question of any language"
-    assert "1 no      0 yes  en  roll/first" in jieda("votes", JIEDA_DATA=str(tmp_path / "data")).stdout
+    assert "1 no ·      0 yes  en  roll/first" in jieda("votes", JIEDA_DATA=str(tmp_path / "data")).stdout
 
 
 async def test_a_program_says_it_in_one_request(tmp_path: Path) -> None:
@@ -69,6 +69,6 @@ async def test_a_program_says_it_in_one_request(tmp_path: Path) -> None:
         await client.post(ADDRESS, data={"solved": "no"})
     assert kept == [True, True, False, False]
     assert other == {"id": "roll/first", "outcome": "outdated", "kept": False}
-    assert "3 no      0 yes  en  roll/first" in jieda("votes", JIEDA_DATA=str(tmp_path / "data")).stdout
+    assert "3 no ·      0 yes  en  roll/first" in jieda("votes", JIEDA_DATA=str(tmp_path / "data")).stdout
     assert len(reports(tmp_path)) == 3
     assert "planted" not in json.dumps(reports(tmp_path))
