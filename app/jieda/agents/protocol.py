@@ -228,8 +228,7 @@ def _protocol_error(context: Context, error: JiedaError, lang: Language, uri: st
 def _tool(tool: tools.Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
-        title=tool.title,
-        description=tool.description,
+        **tools.TEXTS[tool.name],
         input_schema=tool.question.model_json_schema(),
         output_schema=schema_of(tool.answer, tool.view),
         annotations=READ_ONLY if tool.reads_only else COUNTING,

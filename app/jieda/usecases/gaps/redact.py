@@ -20,7 +20,7 @@ from jieda.log.lines import MASK
 from jieda.places import PACKAGE
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS
-from jieda.usecases.secrets import masked
+from jieda.usecases.secrets import masked, read_patterns
 
 LONGEST_READ = 600
 """Maximum of characters that are read of a text."""
@@ -29,14 +29,6 @@ LONGEST_WORD = 30
 MOST_DIGITS = 3
 """Maximum of digits in a name that is kept: `node2pg`, `bf16`. With more, it is a number with letters around it."""
 UNKNOWN = "{word}"
-
-_STOPS = r"\s\"'`<>|,;()（），。；！？、“”‘’「」"
-# Not `\b`, which takes a Chinese character for a part of the number beside it.
-_START, _END = r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])"
-_QUOTES = "|".join(
-    rf"(?<![A-Za-z0-9]){left}[^{left}{right}\n]{{0,300}}{right}(?![A-Za-z0-9])"
-    for left, right in ("''", '""', "‘’", "“”", "「」", "『』")
-)
 
 
 def _listed(name: str) -> frozenset[str]:
@@ -47,42 +39,6 @@ def _listed(name: str) -> frozenset[str]:
 _PLAIN = _listed("plain_words.txt")
 """Common words in messages of programs, which identify nobody."""
 _PEOPLE = _listed("names.txt")
-_LABELS = "|".join(
-    rf"(?<={label})"
-    for label in (
-        *(
-            rf"\b{word}[ :]"
-            for word in ("user", "username", "login", "account", "owner", "hostname", "password", "passwd")
-        ),
-        *(rf"\b{word}:" for word in ("host", "node")),
-        *(rf"{word}[:是为]" for word in ("用户", "用户名", "账号", "密码", "主机", "主机名", "姓名")),
-    )
-)
-_HAN = "[\u4e00-\u9fff]"
-_STREETS = (
-    r"(?i:(?<![a-z0-9])(?:\d{1,5}[a-z]?\s(?:[a-z]{1,20}\s){0,2})?[a-z]{1,20}\s(?:street|road|avenue|boulevard|blvd)(?![a-z]))"
-    rf"|{_HAN}{{1,20}}?(?:(?<!链)路|街|大道|巷|弄|村|镇)\s?\d{{1,5}}\s?(?:号楼|[号弄巷栋幢])(?:[\sA-Za-z\d]{{0,6}}(?:号楼|单元|[号楼层室座栋幢])){{0,4}}"
-    rf"|{_HAN}{{1,20}}?(?:大厦|公寓|小区|胡同)(?:[\sA-Za-z\d]{{0,6}}(?:号楼|单元|[号楼层室座栋幢])){{0,4}}"
-)
-_VALUES = (
-    ("word", re.escape(MASK)),
-    ("addr", r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,20}://[!-~]*|(?<![!-~])[!-~]{0,300}@[!-~]*"),
-    ("quoted", _QUOTES),
-    (
-        "path",
-        rf"(?<![A-Za-z0-9_.+~$:-])[A-Za-z0-9_.+~$:-]{{1,300}}[/\\][^{_STOPS}]*|[/\\][A-Za-z0-9_.][^{_STOPS}]*|(?<=\s)[/\\][^{_STOPS}]+",
-    ),
-    ("addr", rf"{_START}[0-9A-Fa-f]{{0,4}}(?::[0-9A-Fa-f]{{0,4}}){{2,7}}(?:%\w+)?{_END}"),
-    ("addr", rf"{_START}\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?::\d{{1,5}})?{_END}"),
-    ("word", rf"(?<==)\s{{0,4}}[^{_STOPS}]+"),
-    ("word", rf"(?i:{_LABELS})\s{{0,4}}(?!(?i:{'|'.join(sorted(_PLAIN))})(?![^{_STOPS}]))[^{_STOPS}]+"),
-    ("hex", rf"{_START}(?:0x[0-9a-fA-F]+|(?=\d*[a-fA-F])(?=[a-fA-F]*\d)[0-9a-fA-F]{{8,}}){_END}"),
-    ("size", rf"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTkmgt]i?[Bb]|[Bb]ytes){_END}"),
-    ("shape", r"\[\d+(?:, ?\d+)*,?\]|\(\d+(?:, ?\d+)+,?\)"),
-    ("addr", _STREETS),
-    ("num", r"(?<![A-Za-z0-9_.-])[+-]?\d[\d.,:eE%+-]*+(?![A-Za-z0-9_])"),
-)
-"""Kinds of values, as in signatures. The first kind that matches is used."""
 _NAME = re.compile(r"-{0,2}[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z_][A-Za-z0-9_]*)*")
 _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 PLACEHOLDER = re.compile(r"\{[a-z]+\}")
@@ -103,9 +59,8 @@ _STAND_INS = {
 @cache
 def _value() -> re.Pattern[str]:
     """Compile the pattern of values on first use: that takes a tenth of a second, and most processes never redact."""
-    return re.compile(
-        "|".join(f"(?P<{kind}{place}>{pattern})" for place, (kind, pattern) in enumerate(_VALUES))
-    )
+    values = read_patterns("values.toml", mask=re.escape(MASK), plain="|".join(sorted(_PLAIN)))["values"]
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in values.items()))
 
 
 def as_log(text: str) -> str:
