@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,16 +90,7 @@ FOLDERS = Grammar({}, {"any": (r"[^/]", 0, 200)}, whole=True)
 """Names of folders, as `folder_line` writes them."""
 
 GENERIC_WORDS = frozenset(
-    """
-    a an and are as at be by caller can cannot code could did does error errors exception exceptions exit exited
-    expected fail failed failure fatal file for from got has have in info internal invalid is it level line logger
-    lvl message most msg recent call last module no none not null object of on or process raise raised rank
-    returned runtime self severity stack status stderr stdout system the this time timestamp to traceback ts type
-    unknown value warning was with assert assertion assertionerror attributeerror baseexception eoferror
-    filenotfounderror importerror indexerror ioerror keyerror modulenotfounderror nameerror notimplementederror
-    oserror runtimeerror permissionerror syntaxerror systemerror timeouterror typeerror unboundlocalerror
-    unicodedecodeerror valueerror zerodivisionerror jsondecodeerror connectionrefusederror true false
-    """.split()
+    (Path(__file__).parent / "knowledge/generic_words.txt").read_text(encoding="utf-8").split()
 )
 """Words that occur in the log of any program; they make no signature specific."""
 

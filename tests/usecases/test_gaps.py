@@ -206,7 +206,7 @@ def test_logs_are_grouped_by_type_and_message(reader: WordReader) -> None:
             (gap("connection refused by {addr}"), 1),
         ],
     )
-    assert [(each.source, each.kind, each.count) for each in found] == [
+    assert [(each.source, each.failure, each.count) for each in found] == [
         (GapSource.LOG, "ConnectionError", 3),
         (GapSource.LOG, "ValueError", 1),
         (GapSource.SEARCH, "", 1),

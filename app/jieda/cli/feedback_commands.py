@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
@@ -11,11 +12,11 @@ from jieda.cli.asking import local_client
 from jieda.cli.running import content_option, day, note, print_json, texts
 from jieda.entry import Language, Summary
 from jieda.errors import JiedaError
-from jieda.feedback import FeedbackStore, FeedbackUnusable, GapOutcome, VoteCount
+from jieda.feedback import FeedbackStore, FeedbackUnusable, VoteCount
 from jieda.locales.translations import Translate
 from jieda.settings import Settings
 from jieda.snapshot.store.generation import read_generation, read_pointer
-from jieda.usecases.gaps.maintenance import GapGroup, Maintenance, maintenance
+from jieda.usecases.gaps.maintenance import Maintenance, maintenance
 
 WIDTH = 100
 """Characters printed of a gap."""
@@ -68,7 +69,7 @@ def _as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
             "asked": sum(each.count for each in found.gaps),
             **{name: len(getattr(found, name) or ()) for name in LISTS},
         },
-        "gaps": [_gap(each) for each in found.gaps[:limit]],
+        "gaps": [asdict(each) | {"last": each.last} for each in found.gaps[:limit]],
         "voted_down": [
             {"id": each.entry, "lang": each.lang, "solved": each.solved, "unsolved": each.unsolved}
             for each in found.voted_down[:limit]
@@ -83,22 +84,6 @@ def _as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
         ],
         "drafts": list(found.drafts[:limit]),
         "unverified": [each.id for each in found.unverified[:limit]],
-    }
-
-
-def _gap(group: GapGroup) -> dict[str, object]:
-    return {
-        "source": group.source,
-        "failure": group.kind,
-        "text": group.text,
-        "others": list(group.others),
-        "count": group.count,
-        "waiting": group.waiting,
-        "answered": group.answered,
-        "last": group.last,
-        "days": dict(sorted(group.days.items())),
-        "langs": {lang: group.langs[lang] for lang in Language if lang in group.langs},
-        "outcomes": {each: group.outcomes[each] for each in GapOutcome if each in group.outcomes},
     }
 
 
@@ -128,7 +113,7 @@ def _table(found: Maintenance, limit: int, t: Translate) -> Iterator[str]:
     rows = []
     for each in found.gaps:
         # The type of the root error, and the words.
-        question = ": ".join(filter(None, (each.kind.partition(" ")[0], each.text)))
+        question = ": ".join(filter(None, (each.failure.partition(" ")[0], each.text)))
         langs = " ".join(f"{each.langs.get(lang, 0):5}" for lang in Language)
         rows.append(f"{each.count:7}  {each.last}  {langs}  {each.source:8}  {question[:WIDTH]}")
     yield from _first(rows, limit, t)

@@ -90,9 +90,9 @@ def _from_log(
         click.echo(translate(known))
         note("nothing was written; --force drafts an entry anyway")
         return 1
-    draft = draft_from_log(log, found, Loaded(directories), entry_id, framework)
-    _write(directories[-1], draft.files)
-    if draft.has_secrets:
+    files, has_secrets = draft_from_log(log, found, Loaded(directories), entry_id, framework)
+    _write(directories[-1], files)
+    if has_secrets:
         note("tokens, keys and passwords in the sample were masked (***)")
     note("look through the sample for names, hosts and paths before you share it")
     return 0

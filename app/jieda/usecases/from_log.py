@@ -2,7 +2,7 @@
 as a doubt."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -88,20 +88,11 @@ SAMPLES = ("first.log", "second.log", "third.log")
 MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class LogDraft:
-    """A draft entry: its editions and its sample, by path below a content directory."""
-
-    id: str
-    files: Mapping[str, str]
-    has_secrets: bool
-    """Whether something in the log was masked."""
-
-
 def draft_from_log(
     log: str, diagnosis: Diagnosis, content: Loaded, wanted: str = "", framework: str = ""
-) -> LogDraft:
-    """Make a draft from a log with its diagnosis. Without an id (`wanted`), the slug is made from the error; without a
+) -> tuple[dict[str, str], bool]:
+    """Return the files of a draft from a log with its diagnosis, by path below a content directory, and whether
+    something in the log was masked. Without an id (`wanted`), the slug is made from the error; without a
     framework, the content's only one is used, or the one that the log seems to come from.
 
     Raises AuthoringError if the log has no error, or if the framework cannot be determined.
@@ -135,7 +126,7 @@ def draft_from_log(
         doubt("source-from-log"),
     )
     files = edition_files(content, entry_id, failure, failure.title, doubts)
-    return LogDraft(entry_id, files | sample_files(entry_id, (sample,)), has_secrets=sample != text)
+    return files | sample_files(entry_id, (sample,)), sample != text
 
 
 def known_failure(clues: Clues, content: Loaded) -> FrontMatter:

@@ -144,12 +144,12 @@ Key = tuple[GapSource, str, Meaning]
 
 @dataclass(frozen=True, slots=True)
 class GapGroup:
-    """Questions of the same meaning. `text`: the most frequent wording; `others`: the next ones; `days`: count by day
-    (ISO 8601); `waiting`: number of people who wait for an answer; `answered`: id of the entry that answers it by now,
-    or empty."""
+    """Questions of the same meaning. `failure`: types of a log's failures, or empty; `text`: the most frequent wording;
+    `others`: the next ones; `days`: count by day (ISO 8601); `waiting`: number of people who wait for an answer;
+    `answered`: id of the entry that answers it by now, or empty."""
 
     source: GapSource
-    kind: str
+    failure: str
     text: str
     others: tuple[str, ...]
     count: int
@@ -233,13 +233,13 @@ def _group(members: Sequence[GapCount], waiting: Mapping[tuple[GapSource, str, s
     first, *others = (text for text, _ in sorted(texts.items(), key=lambda pair: (-pair[1], pair[0])))
     return GapGroup(
         source=members[0].gap.source,
-        kind=max(sorted(kinds), key=kinds.__getitem__),
+        failure=max(sorted(kinds), key=kinds.__getitem__),
         text=first,
         others=tuple(others[:WORDINGS]),
         count=sum(texts.values()),
-        days=days,
-        langs=langs,
-        outcomes=outcomes,
+        days=dict(sorted(days.items())),
+        langs={lang: langs[lang] for lang in Language if lang in langs},
+        outcomes={each: outcomes[each] for each in GapOutcome if each in outcomes},
         waiting=sum(waiting.get(each, 0) for each in {gap[:3] for gap, _, _ in members}),
     )
 
@@ -306,7 +306,7 @@ def _with_answer(snapshot: Snapshot, group: GapGroup) -> GapGroup:
     if group.source is not GapSource.LOG:
         return group
     lang = max(group.langs, key=lambda each: (group.langs[each], each))
-    found = find_explanation(snapshot, Awaited(group.last, lang, "", group.kind, group.text))
+    found = find_explanation(snapshot, Awaited(group.last, lang, "", group.failure, group.text))
     sure = found is not None and found.confidence is not Confidence.POSSIBLE
     return replace(group, answered=found.entry.id) if found and sure else group
 

@@ -87,7 +87,7 @@ def _gap(context: PageContext, group: GapGroup, days: int) -> Mapping[str, objec
         for first, last in bar_spans(days)
     ]
     most = max(counts, default=0) or 1
-    text = line_of(context.served, group.kind, group.text) if is_log else group.text
+    text = line_of(context.served, group.failure, group.text) if is_log else group.text
     return {
         "group": group,
         "words": redacted(context, text),
