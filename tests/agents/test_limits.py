@@ -77,7 +77,7 @@ def test_size_and_method_are_limited_as_everywhere(server: Server) -> None:
         json = HEADERS | {"Content-Type": "application/json"}
         large = client.post("/mcp", content=b"x" * (7 << 20), headers=json)
         stream = client.get("/mcp", headers={"Accept": "text/event-stream"})
-        nonsense = client.post("/mcp", content=b"{", headers=json)
+        nonsense = client.post("/mcp/", content=b"{", headers=json)
         # Half of an emoji, as where a log was cut.
         half = client.post(
             "/mcp", content=str(PING).replace("'", '"').replace("ping", r"\ud83d"), headers=json

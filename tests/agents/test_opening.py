@@ -143,12 +143,13 @@ def test_a_client_goes_on_where_the_fixed_text_ends(tmp_path: Path) -> None:
     ) as started:
         assert started.stdin
         assert started.stdout
+        started.stdin.write("\ufeff")  # as .NET begins
         for number, line in enumerate(beginning("2025-06-18")):
             started.stdin.write(line)
             started.stdin.flush()
             if number != 1:
-                answer = json.loads(started.stdout.readline())
-        assert [tool["name"] for tool in answer["result"]["tools"]] == [tool.name for tool in tools.TOOLS]
+                answer = json.loads(started.stdout.readline())["result"]
+        assert [tool["name"] for tool in answer["tools"]] == [tool.name for tool in tools.TOOLS]
         started.stdin.write(message(PING, 2) + message("tools/call", 3, name="read", arguments={"id": "x/y"}))
         started.stdin.flush()
         told = [json.loads(started.stdout.readline()) for _ in range(2)]

@@ -43,7 +43,7 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
     # At once, as on SIGTERM: an exception would wait for the thread that reads the next line.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     with (
-        open(os.dup(0), encoding="utf-8", errors="replace") as read,  # noqa: PTH123 - a descriptor
+        open(os.dup(0), encoding="utf-8-sig", errors="replace") as read,  # noqa: PTH123 - a descriptor
         open(os.dup(1), "w", encoding="utf-8") as write,  # noqa: PTH123 - as above
         ThreadPoolExecutor(1) as pool,
     ):

@@ -59,6 +59,7 @@ COSTS = tuple(
         ("GET", paths.API_SUGGEST, Cost.SEARCH),
         ("GET", paths.SEARCH, Cost.SEARCH),
         ("POST", paths.MCP, Cost.SEARCH),
+        ("POST", f"{paths.MCP}/", Cost.SEARCH),
         ("POST", paths.API_DIAGNOSE, Cost.DIAGNOSIS),
         ("POST", paths.API_DIAGNOSE_TEXT, Cost.DIAGNOSIS),
         ("POST", paths.API_OUTCOMES, Cost.DIAGNOSIS),
