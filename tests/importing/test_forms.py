@@ -857,7 +857,9 @@ def test_what_other_programs_export_is_plain_markdown(
         "<h2><a href='#more'>More</a></h2>"
         "<h1>Is it fast?</h1><p><span style='font-family:Wingdings'>l<span>&nbsp;</span></span>Ask.</p>"
         "<p>Read <a href='https://www.google.com/url?q=https://example.com/a%3Fb&amp;sa=D'>this</a>.</p>"
-        "<p>Not <a href='#is-it-slow'>so slow</a>.</p>"
+        "<p><b>Not </b><a href='#is-it-slow'>so slow</a>.</p>"
+        "<div role='tablist'><button role='tab' id='a'>pip</button><button role='tab' id='b'>uv</button></div>"
+        "<div role='tabpanel' aria-labelledby='a'>Wait.</div><div role='tabpanel' aria-labelledby='b'>Go.</div>"
     )
     assert imported(["faq.md", "w.html"], faq_DOT_md=page, w_DOT_html=word).exit_code == 0
     texts = [
@@ -866,8 +868,9 @@ def test_what_other_programs_export_is_plain_markdown(
     assert texts == [
         "> It *is*:\n> - no tags\n\nAsk for a `<text>`.\n",
         "See here, [Is it stuck?](stuck.md) and Setup; `[[ -f x ]]`, [[1, 2]].\n\nPress stop. a\n\nx = a[[1]]\n",
-        "Yes, see the next one^[1].\n\n### More\n",
-        "- Ask.\n\nRead [this](https://example.com/a?b).\n\nNot [so slow](slow.md).\n",
+        "Yes, see the next one[1].\n\n### More\n",
+        "- Ask.\n\nRead [this](https://example.com/a?b).\n\n**Not** [so slow](slow.md).\n\n"
+        "**pip**\n\nWait.\n\n**uv**\n\nGo.\n",
     ]
 
 

@@ -19,8 +19,8 @@ NOTICE_CLASSES = frozenset(
 )
 """Classes of elements that are notices."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
-UNRAISED = re.compile(r"\s*(?:st|nd|rd|th|er|tm)\b", re.IGNORECASE)
-"""What is no exponent though it is raised: `1<sup>st</sup>`."""
+UNRAISED = re.compile(r"\s*(?:(?:st|nd|rd|th|er|tm)\b|\[)", re.IGNORECASE)
+"""What is no exponent though it is raised: `1<sup>st</sup>`, the mark of a footnote."""
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 BLOCKS = HEADINGS | frozenset(
     """
@@ -108,7 +108,8 @@ def _inline_text(element: Element) -> str:
         return "- "
     text = _LESS.sub(_less, re.sub(r"\s+", " ", element.text)) + _inline(element.children)
     if mark or (name == "sup" and not UNRAISED.match(text)):
-        return f"{mark or '^'}{text}{mark}" if text.strip() else text
+        # Spaces within the marks would keep them from being read.
+        return re.sub(r"\S(?:.*\S)?", lambda match: f"{mark or '^'}{match[0]}{mark}", text)
     if name == "a":
         return _link(_REDIRECT.sub(lambda match: unquote(match[1]), attributes.get("href", "")), text)
     if name == "img":

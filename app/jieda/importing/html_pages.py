@@ -89,6 +89,20 @@ def _holds_page(element: Element) -> bool:
     return sum(each.name in HEADINGS or each.asks for each in walk([element])) > 1
 
 
+def _label_tabs(root: Element) -> None:
+    """Put the label of each tab above its text, in bold."""
+    tabs: dict[str, Element] = {}
+    for each in walk([root]):
+        if each.attributes.get("role") == "tab":
+            tabs[each.attributes.get("id", "")] = each
+        elif tab := tabs.pop(each.attributes.get("aria-labelledby", ""), None):
+            label = Element("strong", each.line, children=tab.children)
+            each.children.insert(0, Element("p", each.line, children=[label]))
+            tab.children = []
+        elif "sd-tab-label" in each.attributes.get("class", ""):
+            each.name = "strong"
+
+
 def html_to_markdown(text: str) -> Lines:
     """Return the page as Markdown."""
     builder = TreeBuilder()
@@ -96,6 +110,7 @@ def html_to_markdown(text: str) -> Lines:
     builder.close()
     for each in walk([builder.root]):
         each.children = [child for child in each.children if child.name != "form" or _holds_page(child)]
+    _label_tabs(builder.root)
     # What is outside of the main part, such as the help of the site, belongs to every page.
     mains = [each for each in walk([builder.root]) if "main" in (each.name, each.attributes.get("role"))]
     return write_blocks(mains[0] if len(mains) == 1 and _holds_page(mains[0]) else builder.root)

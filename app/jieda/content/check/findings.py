@@ -1,8 +1,6 @@
 """Findings of rules, the rule about the glossary, and rules about signatures and samples. The latter take time
 proportional to the number of signatures plus samples, not to their product."""
 
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +9,7 @@ from pathlib import Path
 
 from jieda.content.read.corpus import Corpus, Outline, newest
 from jieda.content.read.yaml_reader import Fields, Items, Scalar, read_items
-from jieda.entry import Kind, Signature
+from jieda.entry import Kind, Signature, fold_name
 from jieda.log_knowledge import SHARED_BY
 from jieda.signature import LONGEST_SURE
 
@@ -19,8 +17,6 @@ RuleFinding = tuple[str, int, str]
 """A violation of a rule: the file's path below its content directory, the line, and a message."""
 
 MOST_NAMED = 3
-
-_SPACING = re.compile(r"[\s_-]+")
 
 
 def glossary_words(glossary: str) -> list[list[Scalar]]:
@@ -39,14 +35,11 @@ def repeated_words(_path: Path, glossary: str) -> Iterator[tuple[int, str]]:
     first: dict[str, tuple[int, Scalar]] = {}
     for number, words in enumerate(glossary_words(glossary)):
         for word in words:
-            group, earlier = first.setdefault(_normalize(word.text.strip()), (number, word))
+            name = fold_name(word.text.replace("_", " ").replace("-", " "))
+            group, earlier = first.setdefault(name, (number, word))
             if group != number:
                 message = f"{word.text.strip()!r} is also in the group of line {earlier.line}"
                 yield word.line, f"{message}; a word belongs to one group"
-
-
-def _normalize(word: str) -> str:
-    return _SPACING.sub(" ", unicodedata.normalize("NFKC", word).casefold())
 
 
 SAMPLES_PER_ERROR = 2
