@@ -137,10 +137,11 @@ def propose_signatures(
     """
     titles, texts = list(titles), list(answers)
     title_text = "\n".join(titles)
+    outputs, shown = _quoted_lines(texts, OUTPUTS), _quoted_lines(symptoms, OUTPUTS)
     lines = [line for title in titles for line in _from_title(title)]
-    lines += [line for text in texts for line in _shared_with_titles(title_text, text)]
-    lines += [line for text in symptoms for line in _from_output(text)]
-    lines += [line for text in texts for line in _from_code(text)]
+    lines += [line for block in outputs for line in block if line.count(" ") > 1 and line in title_text]
+    lines += [block[0] for block in shown if block and not _error_lines(block)]
+    lines += [line for block in _quoted_lines(texts, LOGS) for line in _error_lines(block)]
     # Chinese text on a page is an explanation, not the output of a program.
     signatures = signatures_of((line for line in lines if not has_han(line)), samples)
     return tuple(dict.fromkeys(signatures))[:MAX_SIGNATURES]
@@ -169,33 +170,15 @@ def _from_title(title: str) -> Iterator[str]:
         yield match[0]
 
 
-def _shared_with_titles(titles: str, answer: str) -> Iterator[str]:
-    """Yield the lines of output that are also in a title."""
-    for lines in _quoted_lines(answer, OUTPUTS):
-        yield from (line for line in lines if line.count(" ") > 1 and line in titles)
-
-
-def _from_code(answer: str) -> Iterator[str]:
-    """Yield the error lines of blocks that quote a terminal; of exceptions, only the last line."""
-    for lines in _quoted_lines(answer, LOGS):
-        yield from _error_lines(lines)
-
-
-def _from_output(symptom: str) -> Iterator[str]:
-    """Yield the first line of each block of output that has no error line."""
-    for lines in _quoted_lines(symptom, OUTPUTS):
-        if not _error_lines(lines):
-            yield from lines[:1]
-
-
 def _error_lines(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines that tell the error; of exceptions, only the last one."""
     exceptions = [line for line in lines if _EXCEPTION_LINE.match(line)]
     return exceptions[-1:] or [line for line in lines if _ERROR_WORDS.search(line)][:2]
 
 
-def _quoted_lines(answer: str, infos: Set[str]) -> Iterator[Sequence[str]]:
+def _quoted_lines(texts: Iterable[str], infos: Set[str]) -> Iterator[Sequence[str]]:
     """Yield the lines of each code block with one of the info strings, without timestamps, frames and commands."""
-    for block in _code_blocks(parse_page(answer).blocks):
+    for block in (block for text in texts for block in _code_blocks(parse_page(text).blocks)):
         if block.kind == "fence" and block.markup.strip("`~ ").split(" ")[0].lower() not in infos:
             continue
         lines = [_STAMP.sub("", line).strip() for line in block.content.split("\n")]

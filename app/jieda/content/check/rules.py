@@ -87,13 +87,6 @@ def odd_headings(_corpus: Corpus, file: Outline) -> Iterator[Violation]:
         seen |= {text} if placed.section else set()
 
 
-def broken_links(corpus: Corpus, file: Outline) -> Iterator[Violation]:
-    """Find links, anchors and images that are broken or not allowed."""
-    for link in file.links:
-        if fault := link_fault(corpus, file, link):
-            yield link.line, fault
-
-
 def bad_related(corpus: Corpus, file: Outline) -> Iterator[Violation]:
     """Find ids in `related` that do not exist, or are the entry itself."""
     allowed = corpus.by_id if file.front.draft else corpus.published
@@ -199,7 +192,10 @@ FILE_RULES: Mapping[str, Callable[[Corpus, Outline], Iterable[Violation]]] = {
     # Doubts that `jieda import` left, until somebody resolves them and deletes the line.
     "doubt": lambda _corpus, file: ((file.line("doubts"), doubt) for doubt in file.front.doubts),
     "section": odd_headings,
-    "link": broken_links,
+    # Links, anchors and images that are broken or not allowed.
+    "link": lambda corpus, file: (
+        (link.line, fault) for link in file.links if (fault := link_fault(corpus, file, link))
+    ),
     "related": bad_related,
 }
 """Rules for one edition, by the name that problems show. They may read the entries and images it links to."""
