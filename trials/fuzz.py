@@ -22,6 +22,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 from fastapi import FastAPI
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from jieda.cli.server import escape
 from jieda.content.markdown.body import parse_body, render_body
 from jieda.content.read.directory import SourceFile
 from jieda.content.read.parse import parse_file
@@ -106,7 +107,8 @@ async def ask(app: FastAPI, request: RawRequest) -> int:
         "scheme": "http",
         "path": unquote_to_bytes(request.path).decode("utf-8", "replace"),
         "raw_path": request.path,
-        "query_string": request.query,
+        # The server passes on ASCII alone.
+        "query_string": escape(request.query),
         "root_path": "",
         "client": ("127.0.0.1", 1),
         "server": ("trial", 80),
@@ -137,7 +139,7 @@ def try_out(
         except Exception as error:  # noqa: BLE001 - whatever escapes is what is looked for
             where = traceback.extract_tb(error.__traceback__)[-1]
             key = f"{type(error).__name__} in {Path(where.filename).name}:{where.lineno}"
-            figures.escaped.setdefault(key, repr(value)[:300])
+            figures.escaped.setdefault(key, f"{error}: {value!r}"[:600])
         took = time.process_time() - start
         figures.inputs += 1
         figures.slowest = max(figures.slowest, took)
