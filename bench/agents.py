@@ -27,7 +27,6 @@ from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.evaluation.figures import JudgedQuery, read_judged
 from jieda.han import has_han
-from jieda.locales.translations import Translations
 from jieda.presentation.shaper import Shapers
 from jieda.presentation.urls import Urls
 from jieda.search.answers import SearchRequest
@@ -69,8 +68,7 @@ def context_of(data: Path) -> Context:
     """Open the shipped content with its index in `data`."""
     knowledge = Knowledge(settings := Settings.load({"JIEDA_DATA": str(data)}))
     knowledge.open()
-    translator = Translations.load().translator
-    return Context(Local(Service.of(settings, knowledge), Shapers(Urls(), translator)), translator)
+    return Context(Local(Service.of(settings, knowledge), Shapers(Urls())))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import JiedaError, RequestError, UnknownEntry
-from jieda.locales.translations import Translations
+from jieda.locales.translations import translator
 from jieda.presentation.schemas import ApiDiagnosis, ApiEntry, SearchResult
 from jieda.presentation.shaper import Shapers
 from jieda.presentation.urls import Urls
@@ -48,7 +48,7 @@ def local_client(settings: Settings) -> Local:
     knowledge = Knowledge(settings)
     knowledge.open()
     urls = Urls(settings.root_path, settings.base_url)
-    return Local(Service.of(settings, knowledge), Shapers(urls, Translations.load().translator))
+    return Local(Service.of(settings, knowledge), Shapers(urls))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +115,7 @@ class KnowledgeBase:
                 result: T = stop.value
                 return result
             except RequestError as error:
-                t = self.client.shapers.translator(Language.EN)
+                t = translator(Language.EN)
                 error.args = (t(f"{error.key}.detail", **error.arguments),)
                 raise
             finally:

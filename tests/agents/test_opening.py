@@ -21,7 +21,6 @@ from jieda.agents.answering import Context
 from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LAST_ANSWERS, LIST_TOOLS, PING, Opening
 from jieda.agents.protocol import serve_stdio
 from jieda.client import Remote
-from jieda.locales.translations import Translations
 from jieda.presentation.urls import Urls
 
 from tests.support.server import COMMAND, environment
@@ -65,7 +64,7 @@ class Talk:
 
 
 def no_server() -> Context:
-    return Context(Remote(Urls(base_url="http://127.0.0.1:9")), Translations.load().translator)
+    return Context(Remote(Urls(base_url="http://127.0.0.1:9")))
 
 
 def of_sdk(version: str) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from jieda.agents.answering import Context
 from jieda.agents.protocol import server_of
 from jieda.client import Remote
 from jieda.han import has_han
-from jieda.locales.translations import Translations
 from jieda.presentation.urls import Urls
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
@@ -378,7 +377,7 @@ def test_an_unknown_resource_or_prompt_is_refused_with_a_hint(agents_server: Ins
 
 def before(base: str, work: Work[None]) -> None:
     """Hand `work` a client of what `jieda mcp --url` would run, in this process."""
-    served = server_of(Context(Remote(Urls(base_url=base)), Translations.load().translator))
+    served = server_of(Context(Remote(Urls(base_url=base))))
 
     async def run() -> None:
         async with Client(served) as client:

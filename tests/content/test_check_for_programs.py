@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jieda.content.check.rules import CORPUS_RULES, FILE_RULES, TWIN_RULES
 from jieda.entry import Language
-from jieda.locales.translations import Translations
+from jieda.locales.translations import catalog
 
 from tests.content.test_check import GOOD, jieda, synced
 from tests.support.git import git
@@ -78,9 +78,11 @@ def test_every_rule_has_a_hint() -> None:
     tables = r'(?:\brule, message = |\([A-Z]+, )"([a-z-]+)", ?\w'
     named = set(re.findall(calls, sources)) | set(re.findall(tables, sources))
     named |= {*FILE_RULES, *TWIN_RULES, *CORPUS_RULES} | {"signature", "sample", "shared"}
-    for lang, catalog in Translations.load().catalogs.items():
+    for lang in Language:
         hints = {
-            key.removeprefix("check.hint."): text for key, text in catalog.items() if "check.hint." in key
+            key.removeprefix("check.hint."): text
+            for key, text in catalog(lang).items()
+            if "check.hint." in key
         }
         assert named == hints.keys()
         assert all(hint.endswith("." if lang is Language.EN else "。") for hint in hints.values())

@@ -7,9 +7,8 @@ from jieda.agents import answers, questions
 from jieda.agents.answers import Json, pick
 from jieda.client import Client
 from jieda.diagnosis.answers import Verdict
-from jieda.entry import Language
 from jieda.errors import BadParameter
-from jieda.locales.translations import Translate
+from jieda.locales.translations import translate, translator
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import cut, one_line, read_ranges
 from jieda.search.answers import MOST_WEAK, SearchRequest
@@ -32,11 +31,10 @@ MAX_PART = 8000
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What every tool needs. `translator` returns the translator into a language, `site` the content's texts about
-    itself, which a remote server does not provide."""
+    """What every tool needs. `site` returns the content's texts about itself, which a remote server does not
+    provide."""
 
     client: Client
-    translator: Callable[[Language], Translate]
     site: Callable[[], SiteTexts] = SiteTexts
 
 
@@ -53,9 +51,9 @@ async def diagnose(context: Context, question: questions.DiagnoseQuestion) -> Js
     shown["framework"] = found.framework if found.asks or key == "foreign" else ""
     # The error that no entry explains with certainty; the agent has its text in the log.
     shown["errors"] = shown["errors"][:1] if found.outcome is not Verdict.KNOWN else []
-    shown["read"] = read_ranges(found.read, context.translator(question.reply_lang))
+    shown["read"] = read_ranges(found.read, translator(question.reply_lang))
     names = {"names": ", ".join(found.asks), "log": found.framework}
-    shown["advice"] = context.translator(question.reply_lang)(f"agents.advice.{key}", **names) if key else ""
+    shown["advice"] = translate(question.reply_lang, f"agents.advice.{key}", **names) if key else ""
     return pick(shown, answers.DIAGNOSIS)
 
 
@@ -109,7 +107,7 @@ async def search(context: Context, question: questions.SearchQuestion) -> Json:
     if not found.weak:
         shown["next_offset"] = _next(question.offset, len(hits), found.total)
     key = "explained" if explained else "weak" if found.weak else "" if hits else "nothing"
-    shown["advice"] = context.translator(lang)(f"agents.advice.{key}") if key else ""
+    shown["advice"] = translate(lang, f"agents.advice.{key}") if key else ""
     return pick(shown, answers.SEARCH)
 
 

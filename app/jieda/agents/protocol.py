@@ -27,6 +27,7 @@ from jieda.agents.questions import DiagnoseQuestion, SearchQuestion, known_langu
 from jieda.client import Client
 from jieda.entry import Language
 from jieda.errors import JiedaError
+from jieda.locales.translations import translate, translator
 from jieda.presentation.brand import OURS, handle, short_name
 from jieda.presentation.entry_text import entry_form
 from jieda.presentation.fence import random_fence
@@ -68,14 +69,14 @@ async def explain_log(context: Context, log: str, lang: Language | None) -> str:
     reply_lang = DiagnoseQuestion.model_validate({"text": log, "lang": lang}).reply_lang
     outcome = await tools.call(context, "diagnose", {"text": log, "lang": reply_lang.value})
     site = short_name(context.site(), reply_lang)
-    return context.translator(reply_lang)("agents.prompt.explain", answer=outcome.text, site=site)
+    return translate(reply_lang, "agents.prompt.explain", answer=outcome.text, site=site)
 
 
 async def write_entry(context: Context, question: str, lang: Language | None) -> str:
     """Describe the format of an entry and the commands that check it."""
     reply_lang = SearchQuestion.model_validate({"query": question, "lang": lang}).reply_lang
     site = short_name(context.site(), reply_lang)
-    return context.translator(reply_lang)("agents.prompt.write", question=question, site=site)
+    return translate(reply_lang, "agents.prompt.write", question=question, site=site)
 
 
 LANG = types.PromptArgument(
@@ -135,7 +136,7 @@ class Handlers:
         try:
             found = await self.context.client.entries(Filters(), Language.EN, Window(PAGE, int(cursor)))
         except JiedaError as error:
-            raise _protocol_error(self.context, error, Language.EN) from error
+            raise _protocol_error(error, Language.EN) from error
         listed = [
             types.Resource(
                 uri=f"jieda://entry/{quote(each.id)}",
@@ -164,8 +165,8 @@ class Handlers:
         try:
             entry = await context.client.read(entry_id, lang)
         except JiedaError as error:
-            raise _protocol_error(context, error, lang, uri) from error
-        text = entry_form(entry, context.translator(entry.lang)).rstrip()
+            raise _protocol_error(error, lang, uri) from error
+        text = entry_form(entry, translator(entry.lang)).rstrip()
         text = random_fence(text).around(entry.id, text)
         contents = types.TextResourceContents(uri=uri, mime_type=ENTRIES.mime_type, text=text)
         return types.ReadResourceResult(contents=[contents])
@@ -219,10 +220,10 @@ async def _slugs(client: Client, filters: Filters) -> list[str]:
     return slugs
 
 
-def _protocol_error(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
+def _protocol_error(error: JiedaError, lang: Language, uri: str = "") -> MCPError:
     """Return an error with the message of a tool; only an unknown entry is the client's fault."""
     code = types.INVALID_PARAMS if tools.names_no_entry(error) else types.INTERNAL_ERROR
-    return MCPError(code, tools.failure(context, error, lang), {"uri": uri} if uri else None)
+    return MCPError(code, tools.failure(error, lang), {"uri": uri} if uri else None)
 
 
 def _tool(tool: tools.Tool) -> types.Tool:

@@ -22,7 +22,7 @@ from jieda.errors import (
     UnknownEntry,
     frames_of,
 )
-from jieda.locales.translations import Translate
+from jieda.locales.translations import Translate, translator
 from jieda.presentation import schemas
 
 ERRORS = logging.getLogger("jieda.errors")
@@ -111,12 +111,12 @@ async def call(context: Context, name: str, arguments: Mapping[str, Any]) -> Out
         question = tool.question.model_validate(arguments)
     except ValidationError as error:
         return Outcome(_wrong_arguments(tool, error), None)
-    t = context.translator(question.reply_lang)
+    t = translator(question.reply_lang)
     try:
         answer = await tool.run(context, question)
         return Outcome(tool.text(answer, t), answer)
     except JiedaError as error:
-        return Outcome(failure(context, error, question.reply_lang), None)
+        return Outcome(failure(error, question.reply_lang), None)
     except Exception as error:  # noqa: BLE001 - the agent gets an answer, the operator a log line
         ERRORS.error("%s", frames_of(error))
         return Outcome(t("problem.internal.detail"), None)
@@ -138,9 +138,9 @@ def names_no_entry(error: JiedaError) -> bool:
     return is_missing_there or isinstance(error, UnknownEntry)
 
 
-def failure(context: Context, error: JiedaError, lang: Language) -> str:
+def failure(error: JiedaError, lang: Language) -> str:
     """Describe an error and its remedy, in a sentence or two."""
-    t = context.translator(lang)
+    t = translator(lang)
     match error:
         case BadParameter():
             return t(f"agents.error.{error.arguments['field']}", known=error.arguments["expected"])

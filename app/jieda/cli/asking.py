@@ -13,7 +13,7 @@ from jieda.cli.running import LANGUAGES, chosen_language, keep_language, termina
 from jieda.client import Client, Local, Remote
 from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
-from jieda.locales.translations import Translations
+from jieda.locales.translations import translator
 from jieda.presentation.urls import Urls
 from jieda.settings import Settings
 
@@ -55,5 +55,5 @@ def ask(query: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(query)
     except (UnknownTag, BadVersion) as error:
-        t = Translations.load().translator(chosen_language())
+        t = translator(chosen_language())
         raise click.UsageError(t(f"{error.key}.detail", **error.arguments)) from error

@@ -13,7 +13,7 @@ from jieda.cli.asking import lang_option
 from jieda.cli.running import content_option, print_json
 from jieda.entry import Language, Problem, escape_controls
 from jieda.errors import ContentError
-from jieda.locales.translations import Translate, Translations
+from jieda.locales.translations import Translate, translator
 from jieda.places import CONTENT
 from jieda.presentation.problem_text import problem_text
 from jieda.settings import Settings, content_directories
@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     whole = len(report.problems)
     if revision:
         report = _answerable_for(report, chosen, revision, searches=searches)
-    text = _ReportText(report, lang, Translations.load().translator(lang))
+    text = _ReportText(report, lang, translator(lang))
     if as_json:
         print_json(text.data(chosen, revision))
     else:

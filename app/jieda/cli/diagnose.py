@@ -16,7 +16,7 @@ from jieda.cli.tail import Tail
 from jieda.client import Local, Remote
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
-from jieda.locales.translations import Translations
+from jieda.locales.translations import translator
 from jieda.log.window import SEARCHED, Utf8Writer, is_binary, unpacker_of
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, FORMS, PLAIN, as_evidence, as_text
 from jieda.usecases.diagnose import NONE, diagnose_log, window
@@ -135,7 +135,7 @@ def _ask_content(client: Local, log: Iterable[bytes], options: DiagnoseOptions) 
     for chunk in log:
         read.feed(chunk)
     found = ask(diagnose_log(client.service, read.extract(), options.lang, options.framework))
-    t, diagnosis = client.shapers.translator(options.lang), found.diagnosis
+    t, diagnosis = translator(options.lang), found.diagnosis
     shaper = client.shapers.of(found.snapshot, options.lang)
     if options.form in FORMS:
         answer = FORMS[options.form](shaper.diagnosis(diagnosis), t, options.log_name)
@@ -150,7 +150,7 @@ def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[s
     if options.form in FORMS:
         text = log.decode("utf-8", errors="replace")
         found = ask(server.diagnose(text, options.lang, options.framework))
-        t = Translations.load().translator(options.lang)
+        t = translator(options.lang)
         confidence = found.matches[0].confidence.value if found.matches else ""
         return FORMS[options.form](found, t, options.log_name), confidence
     url = server.urls.api_diagnose(text=True, lang=options.lang.value, framework=options.framework)

@@ -19,7 +19,7 @@ from jieda.importing.plan import ImportPlan, ImportRequest, PlanRow, plan_import
 from jieda.importing.propose import Status
 from jieda.importing.sources import ImportSources
 from jieda.importing.threads import read_threads
-from jieda.locales.translations import Translate, Translations
+from jieda.locales.translations import Translate, translator
 from jieda.presentation.diagnosis_text import cut
 from jieda.settings import content_directories
 
@@ -98,7 +98,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
 def report_translator(lang: Language) -> Translate:
     """Return the translator of the report, with keys below `importing`."""
-    t = Translations.load().translator(lang)
+    t = translator(lang)
     return lambda name, **values: t(f"importing.{name}", **values)
 
 

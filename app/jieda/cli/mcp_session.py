@@ -11,7 +11,6 @@ from jieda.agents.protocol import serve_stdio
 from jieda.cli.asking import local_client
 from jieda.cli.logs import log_config
 from jieda.client import Remote
-from jieda.locales.translations import Translations
 from jieda.presentation.urls import Urls
 
 
@@ -19,13 +18,12 @@ def open_session(url: str, directories: tuple[Path, ...]) -> Callable[[Opening],
     """Return a function that serves until the input ends, from content or the server at `url`. Raises JiedaError."""
     # Stdout belongs to the protocol, so everything else goes to stderr.
     logging.config.dictConfig(log_config("text", level="WARNING"))
-    translator = Translations.load().translator
     if url:
-        context = Context(Remote(Urls(base_url=url)), translator)
+        context = Context(Remote(Urls(base_url=url)))
         return lambda opening: asyncio.run(serve_stdio(context, opening))
     client = local_client(directories, reload_content="1")
     knowledge = client.service.knowledge
-    context = Context(client, translator, lambda: knowledge.snapshot.library.site)
+    context = Context(client, lambda: knowledge.snapshot.library.site)
 
     def serve(opening: Opening) -> None:
         knowledge.start()

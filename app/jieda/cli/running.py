@@ -11,7 +11,7 @@ import click
 
 from jieda.address import server_address
 from jieda.entry import Language
-from jieda.locales.translations import Translate, Translations
+from jieda.locales.translations import Translate, translator
 from jieda.places import CONTENT
 from jieda.presentation.problem_text import problem_text
 
@@ -54,7 +54,7 @@ def translate(message: str) -> str:
 
 def texts() -> Translate:
     """Return the translator of tables into the language chosen."""
-    return Translations.load().translator(chosen_language())
+    return translator(chosen_language())
 
 
 def note(message: str, prefix: str = "") -> None:

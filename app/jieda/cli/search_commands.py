@@ -14,7 +14,7 @@ from jieda.cli.asking import ask, client_of, lang_option
 from jieda.cli.running import chosen_language, content_option, note, translate, url_option, uses_color
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
-from jieda.locales.translations import Translate, Translations
+from jieda.locales.translations import Translate, translator
 from jieda.presentation import schemas
 from jieda.presentation.entry_text import entry_form
 from jieda.search.answers import MOST_WEAK, SearchRequest
@@ -70,7 +70,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
-        click.echo(_as_text(found, Translations.load().translator(shown)), color=uses_color())
+        click.echo(_as_text(found, translator(shown)), color=uses_color())
     return 0 if found.hits else 1
 
 
@@ -156,7 +156,7 @@ def read(  # noqa: PLR0913 - one parameter for each option
             raise
         note(f"jieda: {error}")
         return 1
-    t = Translations.load().translator(entry.lang)
+    t = translator(entry.lang)
     click.echo(entry.model_dump_json(indent=2) if as_json else _markdown(entry, section, t))
     return 0
 

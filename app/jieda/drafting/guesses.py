@@ -17,7 +17,7 @@ from jieda.content.markdown.body import SourceBlock, parse_page, walk
 from jieda.content.read.corpus import Corpus
 from jieda.entry import Language, Sample
 from jieda.han import EAST_ASIAN, has_han
-from jieda.locales.translations import Translations
+from jieda.locales.translations import translate
 from jieda.signature import SignatureSyntaxError, compile_signature_line
 from jieda.taxonomy import Tag
 
@@ -291,7 +291,7 @@ class Doubt:
     values: tuple[tuple[str, str], ...] = ()
 
     def render(self, lang: Language) -> str:
-        told = Translations.load().translate(lang, f"doubt.{self.rule}", **dict(self.values))
+        told = translate(lang, f"doubt.{self.rule}", **dict(self.values))
         text = f"{VARIANTS.sub('', self.rule)}: {told}"
         return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
 

@@ -15,6 +15,7 @@ from starlette.types import Message
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
 from jieda.entry import Entry, Language
+from jieda.locales.translations import translate
 from jieda.presentation import paths
 from jieda.search.index.document import document_of, keyed_texts
 from jieda.search.snippet import opening
@@ -127,7 +128,7 @@ async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
     main_lang = max(Language, key=lambda lang: len(library.published(lang)))
     yield "index.html", _redirect(site.urls.home(main_lang))
     # Hosts of files send it for every address that does not exist, and nothing tells the reader's language.
-    texts = {"languages": tuple(Language), "t": site.translations.translate}
+    texts = {"languages": tuple(Language), "t": translate}
     yield "404.html", render("missing.html", urls=site.urls, **texts).encode()
     for old, new in library.current_ids.items():
         for lang in Language:

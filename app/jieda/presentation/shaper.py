@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 from jieda.content.authoring.edition_text import signature_data, validity_data
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Edition, EditionSummary, Language, Summary
-from jieda.locales.translations import Translate
+from jieda.locales.translations import Translate, translator
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import elsewhere_text
 from jieda.presentation.urls import Urls, rewrite
@@ -283,13 +283,11 @@ class Shapers:
     """One shaper per language for the served snapshot."""
 
     urls: Urls
-    translator: Callable[[Language], Translate]
-    """Returns the translator into a language."""
     cached: dict[Language, Shaper] = field(default_factory=dict)
 
     def of(self, snapshot: Snapshot, lang: Language) -> Shaper:
         """Return the shaper of a snapshot, and drop the one of an earlier snapshot."""
         shaper = self.cached.get(lang)
         if shaper is None or shaper.snapshot is not snapshot:
-            shaper = self.cached[lang] = Shaper(snapshot, self.urls.external, lang, self.translator(lang))
+            shaper = self.cached[lang] = Shaper(snapshot, self.urls.external, lang, translator(lang))
         return shaper

@@ -13,7 +13,7 @@ from jieda.client import Local
 from jieda.entry import Language
 from jieda.errors import ClusterUnavailable
 from jieda.helpers import GC_THRESHOLDS, collect_and_freeze
-from jieda.locales.translations import Translations
+from jieda.locales.translations import translator
 from jieda.places import STATIC
 from jieda.presentation.shaper import Shapers
 from jieda.presentation.urls import Urls, own_digests
@@ -58,7 +58,7 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
     )
     app.state.site = site
     # Routes are tried in order, and most requests go to the API.
-    add_api_routes(app, site.translations.translator(Language.EN))
+    add_api_routes(app, translator(Language.EN))
     app.router.routes += machine_routes(settings)
     app.router.routes += (*PAGE_ROUTES, *(MAINTAINER_ROUTES if settings.workbench else ()))
     return app
@@ -66,15 +66,13 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
 
 def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False) -> Site:
     """Create the components of an application."""
-    translations = Translations.load()
     urls = Urls(settings.root_path, settings.base_url, own_digests(STATIC))
     service = Service.of(settings, knowledge, run_sync, alone=alone)
     return Site(
         settings=settings,
         urls=urls,
-        translations=translations,
         service=service,
-        client=Local(service, Shapers(urls, translations.translator)),
+        client=Local(service, Shapers(urls)),
         resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),
         cache=AnswerCache(settings.cache << 20),
         error_page=error_page,

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from jieda.client import Local
-from jieda.locales.translations import Translations
 from jieda.presentation.shaper import Shapers
 from jieda.presentation.urls import Urls
 from jieda.settings import Settings
@@ -101,7 +100,6 @@ class Site:
 
     settings: Settings
     urls: Urls
-    translations: Translations
     service: Service
     client: Local
     resources: OncePerGeneration[Resource]
@@ -118,7 +116,7 @@ class Site:
         found = self.by_origin.pop(origin, None)
         if found is None:
             urls = replace(self.urls, base_url=origin)
-            client = replace(self.client, shapers=Shapers(urls, self.translations.translator))
+            client = replace(self.client, shapers=Shapers(urls))
             found = replace(self, urls=urls, client=client)
         self.by_origin[origin] = found
         if len(self.by_origin) > MAX_ORIGINS:

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from jieda.entry import Language, Problem
-from jieda.locales.translations import Translate
+from jieda.locales.translations import Translate, translator
 from jieda.presentation import paths, schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
 from jieda.presentation.entry_text import reading_form
@@ -118,7 +118,7 @@ async def diagnose_text(request: Request, parameters: Annotated[DiagnoseParamete
     """
     found, lang = await diagnosed(request, parameters)
     site = site_of(request)
-    urls, t = site.urls, site.translations.translator(lang)
+    urls, t = site.urls, translator(lang)
     answer = as_text(found.diagnosis, t, partial(urls.external.entry, lang))
     return await diagnosis_answer(request, found, answer, TEXT, lang)
 
@@ -198,7 +198,7 @@ async def get_entry_markdown(
     if isinstance(found, str):
         return moved(request, found, markdown=True)
     shown = found.entry.edition(api_language(request))
-    t = site_of(request).translations.translator(shown.lang)
+    t = translator(shown.lang)
     text = shown.raw if parameters.source else reading_form(shown, found.entry.validity, t)
     return await respond(request, text, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
 

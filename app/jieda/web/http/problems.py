@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.entry import Language
 from jieda.errors import ContentError, RequestError
+from jieda.locales.translations import translator
 from jieda.presentation import paths
 from jieda.presentation.problem_text import failure_text
 from jieda.web.http.respond import (
@@ -186,7 +187,7 @@ async def render(request: Request, problem: HttpProblem) -> Response:
     """Render `problem` as JSON for programs or as a page for browsers."""
     for_program = wants_json(request)
     lang, site = _language(request), site_of(request)
-    t = site.translations.translator(lang)
+    t = translator(lang)
     if for_program:
         body, media_type, vary = problem_json(request, problem, t), MEDIA_TYPE, ("Accept-Language",)
     else:

@@ -68,7 +68,7 @@ async def mcp(request: Request) -> Response:
     else:
         body = checked_message(body)
     texts = knowledge.snapshot.library.site if knowledge.ready else SiteTexts()
-    return AgentsAnswer(Context(client_of(request), site.translations.translator, lambda: texts), body)
+    return AgentsAnswer(Context(client_of(request), lambda: texts), body)
 
 
 def checked_message(body: bytes) -> bytes:

@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 
 from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Entry, Language
+from jieda.locales.translations import translator
 from jieda.presentation.diagnosis_text import as_markdown, cut, describe_near, elsewhere_text
 from jieda.presentation.urls import link_pages
 from jieda.search.answers import SearchRequest
@@ -129,7 +130,7 @@ async def answer_to(request: Request, text: str) -> str:
 
 def verdict_paragraphs(site: Site, diagnosis: Diagnosis, lang: Language) -> Iterator[str]:
     """Yield the verdict, with the fix of the first match, the entries to choose between, or similar entries."""
-    t = site.translations.translator(lang)
+    t = translator(lang)
     if diagnosis.asks:
         yield t("diagnosis.ask")
         yield "\n".join(f"- {link_entry(site, match.entry, lang)}" for match in diagnosis.matches)
@@ -147,7 +148,7 @@ def verdict_paragraphs(site: Site, diagnosis: Diagnosis, lang: Language) -> Iter
 
 def hit_paragraphs(site: Site, found: Found, lang: Language) -> Iterator[str]:
     """Yield the answer of the first hit and links to the others; of a weak result, a warning and links to all."""
-    t, hits = site.translations.translator(lang), found.answer.hits
+    t, hits = translator(lang), found.answer.hits
     if not hits or found.answer.weak:
         yield t("search.weak" if hits else "search.nothing")
     elif hits[0].edition.answer:

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from jieda.content.library import Library
 from jieda.entry import Language
 from jieda.errors import BadParameter
-from jieda.locales.translations import filled
+from jieda.locales.translations import filled, format_day, translate
 from jieda.presentation.brand import short_name
 from jieda.presentation.urls import Urls, rewrite
 from jieda.site_texts import LocalText, SiteTexts
@@ -118,10 +118,10 @@ class PageContext:
         if text := own.get(self.lang):
             return filled(text, args)
         values = {"site": short_name(texts, self.lang)} | args
-        return self.site.translations.translate(self.lang, key, **values)
+        return translate(self.lang, key, **values)
 
     def day(self, value: date) -> str:
-        return self.site.translations.day(self.lang, value)
+        return format_day(self.lang, value)
 
     def name_of(self, facet: str, value: str) -> str:
         """Return the name of a tag in the reader's language, or its id if the taxonomy lacks it."""
