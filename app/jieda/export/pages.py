@@ -171,16 +171,12 @@ async def request_page(app: FastAPI, address: str) -> tuple[int, str, bytes]:
     path, _, query = address.partition("?")
     scope = {
         "type": "http",
-        "http_version": "1.1",
         "method": "GET",
         "scheme": "http",
         "path": unquote(path),
-        "raw_path": path.encode(),
         "query_string": query.encode(),
-        "root_path": "",
         "headers": [(b"host", NOWHERE)],
         "client": ("127.0.0.1", 0),
-        "server": ("127.0.0.1", 80),
     }
     messages: list[Message] = []
 

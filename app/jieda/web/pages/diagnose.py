@@ -182,9 +182,9 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
             service, text, context.lang, paste.framework, asker_of(request), usual=context.framework
         )
         context = context.at(found.snapshot)
-        paste = await service.offload(
-            partial(_with_diagnosis, context, paste, found, plain_form=is_plain_form(request))
-        )
+        # The browser shows the response as a new page: our script accepts just one media type.
+        plain_form = request.headers.get("accept", "").startswith("text/html,")
+        paste = await service.offload(partial(_with_diagnosis, context, paste, found, plain_form=plain_form))
         cache = BY_BROWSER if paste.kept else NO_STORE
     # The page contains the log, of which escaping can make five times as much.
     html = await service.offload(partial(diagnose_page, context, paste))
@@ -201,8 +201,3 @@ def _with_diagnosis(context: PageContext, paste: Paste, found: Diagnosed, *, pla
     elif diagnosis.verdict is not Verdict.KNOWN:
         kept = kept_lines(context.site.service, found, text, framework, context.framework)
     return replace(paste, diagnosis=diagnosis, shared=shared, kept=kept)
-
-
-def is_plain_form(request: Request) -> bool:
-    """Return whether the browser shows the response as a new page: our script accepts just one media type."""
-    return request.headers.get("accept", "").startswith("text/html,")

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from jieda.content.authoring.edition_text import validity_data
 from jieda.content.catalog import without_framework
 from jieda.content.read.history import Change
-from jieda.entry import Edition, Entry, Heading, Language, Section, Summary
+from jieda.entry import Edition, Entry, Heading, Language, Section
 from jieda.feedback import TriedOutcome
 from jieda.presentation.entry_text import reading_form, validity_texts
 from jieda.presentation.urls import fill_in, linked_entries
@@ -55,6 +55,7 @@ def entry_page(
     first = f'<h2 id="{edition.sections[0].key}"' if edition.sections else "\0"
     home = PageLink(context.t("nav.home"), context.urls.home(context.lang))
     crumbs = (home, tag_link(context, "framework", entry.framework))
+    linked = linked_entries("".join(section.html for section in edition.sections))
     return render_page(
         context,
         _head(context, entry, edition, crumbs),
@@ -77,7 +78,7 @@ def entry_page(
         report=_report_address(context, entry, edition),
         voted=voted,
         reasons=REASONS,
-        related=[entry_row(context, other) for other in _unmentioned(read, edition)],
+        related=[entry_row(context, other) for other in read.related if other.id not in linked],
         history=changes,
     )
 
@@ -95,11 +96,6 @@ def _head(context: PageContext, entry: Entry, edition: Edition, crumbs: tuple[Pa
         data=(_article_data(context, entry, edition), crumb_data(context, (*crumbs, this_page))),
         canonical_lang=edition.lang,
     )
-
-
-def _unmentioned(read: ReadEntry, edition: Edition) -> tuple[Summary, ...]:
-    linked = linked_entries("".join(section.html for section in edition.sections))
-    return tuple(each for each in read.related if each.id not in linked)
 
 
 def fix_early(sections: tuple[Section, ...]) -> tuple[Section, ...]:

@@ -181,16 +181,12 @@ def with_breaks(text: str, start: int, end: int, breaks: Collection[int]) -> Mar
 
 def _between_words(context: PageContext, text: str) -> Iterator[int]:
     """Yield word boundaries next to a Han character, with no punctuation on either side."""
-    inside = _inside_words(context, text)
-    for position, (left, right) in enumerate(pairwise(text), 1):
-        is_boundary = (is_han(left) and right.isalnum()) or (left.isalnum() and is_han(right))
-        if is_boundary and position not in inside:
-            yield position
-
-
-def _inside_words(context: PageContext, text: str) -> set[int]:
     analysis = context.served.searcher.analyzer.analyze(text)
     words = (
         token for run in analysis.runs if run.kind is RunKind.HAN for token in run.of_kind(TokenKind.TERM)
     )
-    return {position for word in words for position in range(word.start + 1, word.end)}
+    inside = {position for word in words for position in range(word.start + 1, word.end)}
+    for position, (left, right) in enumerate(pairwise(text), 1):
+        is_boundary = (is_han(left) and right.isalnum()) or (left.isalnum() and is_han(right))
+        if is_boundary and position not in inside:
+            yield position
