@@ -93,10 +93,7 @@ const chosen = () => form.elements.framework?.value ?? "";
 const written = () => ({ text: area.value, framework: chosen(), size: whole });
 
 /** Another log than the one that this page shows or reads; what it is from was said of that one only. */
-function another(log) {
-  fill({ ...log, framework: "" });
-  show(written(), "push");
-}
+const another = (log) => show({ ...log, framework: "" }, "push");
 
 /** Whether a file is text: compressed and other binary files are full of control bytes, UTF-16 begins with a mark. */
 async function isText(blob) {
@@ -179,11 +176,15 @@ form.addEventListener("submit", async (event) => {
   openDiagnosis(written());
 });
 
-// Several lines are a log, as in the header's field; what stands in the field already goes along.
-if (isHome) area.addEventListener("paste", (event) => {
+// Several lines are a log, as in the header's field; what stands in the field already goes along. What is too long to be
+// read whole never stands in it: a field takes seconds to lay out megabytes.
+area.addEventListener("paste", async (event) => {
   const text = event.clipboardData.getData("text/plain");
-  if (!text.trim().includes("\n")) return;
+  const isLong = text.length > limit;
+  if (!isLong && !(isHome && text.trim().includes("\n"))) return;
   event.preventDefault();
+  if (isLong && isHome) { openDiagnosis(await fitted({ text })); return; }
+  if (isLong) { read(new Blob([text])); return; }
   area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
   grow();
   form.requestSubmit();
@@ -262,6 +263,7 @@ async function show(log, step, { told, draft } = {}) {
   busy(true);
   try {
     const sent = await fitted(told === undefined ? log : { ...log, framework: told.split(":")[0] });
+    fill(draft ?? sent);
     const response = await fetch(form.action, { method: "POST", body: new URLSearchParams({ text: sent.text, framework: sent.framework, ...(told !== undefined && { told }) }), headers: { Accept: "text/html" }, signal });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     if (signal.aborted) return;
@@ -269,7 +271,6 @@ async function show(log, step, { told, draft } = {}) {
     if (!fresh) throw new Error(page.querySelector(".error-page .lead")?.textContent ?? page.title);
     const context = page.getElementById("context");
     if (context) document.getElementById("context")?.replaceWith(document.adoptNode(context));
-    fill(draft ?? sent);
     const hash = step === "push" && (viewer || !/^#L\d+$/.test(location.hash)) ? "" : location.hash;
     if (step !== "none") history[`${step}State`]({ log: remember(sent) }, "", location.pathname + hash);
     here = history.state;
@@ -309,7 +310,6 @@ function restore(sent, draft) {
   if (!log) return false;
   if (sent?.hash) history.replaceState(here, "", sent.hash);
   const edited = draft && draft.text !== log.text ? draft : undefined;
-  if (!shown) fill(edited ?? log);
   show(log, old ? "none" : sent && here.log ? "push" : "replace", { draft: edited });
   return true;
 }

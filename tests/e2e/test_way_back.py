@@ -221,12 +221,15 @@ def test_a_log_that_was_not_sent_survives_theme_and_language(open_page: OpenPage
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_of_a_file_too_large_both_ends_are_read(open_page: OpenPage) -> None:
-    page = open_page("/en/")
+def test_of_a_log_too_large_both_ends_are_read(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose")
     log = "first line 显存\n" + ("step of no interest " * 10 + "\n") * 19_850 + LOG
+    paste(page, log, into="#log")
+    note = page.locator(".said")
+    expect(note).to_contain_text("Its first 128 KiB and its last 896 KiB are read")
+    page.goto("/en/")
     file: FilePayload = {"name": "run.log", "mimeType": "text/plain", "buffer": log.encode("utf-16")}
     page.locator("form.paste [type=file]").set_input_files(files=[file])
-    note = page.locator(".said")
     expect(note).to_contain_text("Its first 128 KiB and its last 896 KiB are read")
     page.locator("form.paste [type=submit]").first.click()
     diagnosed(page)
