@@ -4,7 +4,6 @@ The SDK is an optional extra: other modules import this one only where it is ins
 """
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, cast
 from urllib.parse import quote
@@ -48,10 +47,8 @@ FIXED = CacheHint(ttl_ms=3_600_000, scope="public")
 ENTRIES = types.ResourceTemplate(
     uri_template="jieda://entry/{framework}/{slug}{?lang}",
     name="entry",
-    title="Entry",
-    description="One entry as Markdown, in the language asked for where it has that edition. `framework` and `slug` "
-    "are the parts of the id that `diagnose`, `search` and `list` give.",
     mime_type="text/markdown",
+    **tools.TEXTS["entry"],
 )
 """Every entry is a resource."""
 PAGE = 50
@@ -79,33 +76,9 @@ async def write_entry(context: Context, question: str, lang: Language | None) ->
     return translate(reply_lang, "agents.prompt.write", question=question, site=site)
 
 
-LANG = types.PromptArgument(
-    name="lang", description="en or zh; by default the language of what you send.", required=False
-)
-LOG = types.PromptArgument(name="log", description="What the program printed.", required=True)
-QUESTION = types.PromptArgument(
-    name="question", description="What the entry is to answer, as people ask it.", required=True
-)
-PROMPTS: Mapping[str, tuple[types.Prompt, Callable[[Context, str, Language | None], Awaitable[str]]]] = {
-    "explain-this-log": (
-        types.Prompt(
-            name="explain-this-log",
-            title="Explain this log",
-            description="Diagnose a log and explain in plain words what went wrong and what to do, or say that no "
-            "entry knows it.",
-            arguments=[LOG, LANG],
-        ),
-        explain_log,
-    ),
-    "write-an-entry": (
-        types.Prompt(
-            name="write-an-entry",
-            title="Write an entry",
-            description="Turn a problem that you have just solved into an entry of this knowledge base, in its format.",
-            arguments=[QUESTION, LANG],
-        ),
-        write_entry,
-    ),
+PROMPTS = {
+    name: (types.Prompt(name=name, **tools.TEXTS["prompts"][name]), make)
+    for name, make in (("explain-this-log", explain_log), ("write-an-entry", write_entry))
 }
 """Prompts for users, each with the function that makes its text from its first argument."""
 
@@ -187,7 +160,7 @@ class Handlers:
         if params.name not in PROMPTS:
             raise MCPError(types.INVALID_PARAMS, f"The prompts are: {', '.join(PROMPTS)}.")
         prompt, make = PROMPTS[params.name]
-        arguments, required = params.arguments or {}, (prompt.arguments or [LOG])[0].name
+        arguments, required = params.arguments or {}, next(iter(prompt.arguments or ())).name
         if not arguments.get(required):
             raise MCPError(types.INVALID_PARAMS, f"The prompt needs {required}.")
         lang = known_language(arguments.get("lang", ""))

@@ -30,7 +30,7 @@ ERRORS = logging.getLogger("jieda.errors")
 VERSION = "1.0.0"
 """Version of the tools: of their arguments and results."""
 TEXTS = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
-"""The instructions, and title and description of each tool by its name."""
+"""The instructions; title and description of each tool by its name, of the resources, and of the prompts."""
 INSTRUCTIONS: str = TEXTS["instructions"]
 
 

@@ -26,9 +26,7 @@ from jieda.cli.tail import Tail
 from jieda.errors import JiedaError
 
 CHUNK = 1 << 18
-"""Bytes copied at a time, and the requested pipe size."""
-PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
-"""Operation that enlarges a pipe; Linux only."""
+"""Most bytes copied at a time."""
 LOOK = 0.2
 """Seconds between checks whether the command has ended although another process holds its output open."""
 KEPT = 1 << 20
@@ -158,9 +156,6 @@ def _output(target: int) -> Iterator[tuple[int, int]]:
     which the caller closes the one that the command writes to."""
     if not os.isatty(target):
         read, written = os.pipe()
-        if PIPE_SIZE is not None:
-            with contextlib.suppress(OSError):  # beyond the limit of this user
-                fcntl.fcntl(read, PIPE_SIZE, CHUNK)
     else:
         read, written = pty.openpty()
         mode = termios.tcgetattr(written)

@@ -44,28 +44,19 @@ _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 PLACEHOLDER = re.compile(r"\{[a-z]+\}")
 _STOPS_OF_TEXT = ",;.!?:"
 """Harmless punctuation of a message, if followed by a space."""
-_STAND_INS = {
-    "addr": "192.0.2.1",
-    "hex": "0x0",
-    "num": "0",
-    "path": "/path",
-    "quoted": "'name'",
-    "shape": "[1]",
-    "size": "1 GiB",
-    "word": "name",
-}
+
+_TABLES = read_patterns("values.toml", mask=re.escape(MASK), plain="|".join(sorted(_PLAIN)))
 
 
 @cache
 def _value() -> re.Pattern[str]:
     """Compile the pattern of values on first use: that takes a tenth of a second, and most processes never redact."""
-    values = read_patterns("values.toml", mask=re.escape(MASK), plain="|".join(sorted(_PLAIN)))["values"]
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in values.items()))
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _TABLES["values"].items()))
 
 
 def as_log(text: str) -> str:
     """Return a redacted text as a log could have printed it, with a stand-in for each placeholder."""
-    return PLACEHOLDER.sub(lambda hole: _STAND_INS[hole[0][1:-1]], text)
+    return PLACEHOLDER.sub(lambda hole: _TABLES["stand_ins"][hole[0][1:-1]], text)
 
 
 def as_quoted(text: str) -> str:
