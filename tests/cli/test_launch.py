@@ -57,6 +57,8 @@ def test_a_mistyped_argument_is_told_with_what_it_should_be(arguments: tuple[str
         (("check", "--content", "/none"), "zh_CN.UTF-8", "文件夹 '/none' 不存在。"),
         (("serve", "--port", "x"), "zh_CN.UTF-8", "JIEDA_PORT（--port）：应该是整数，现在写的是 'x'"),
         (("serve", "--workbench-write"), "zh_CN.UTF-8", "写入需要口令"),
+        (("--none",), "zh_CN.UTF-8", "错误：没有选项 '--none'。"),
+        (("diagnose", "/none"), "zh_CN.UTF-8", "错误：打不开文件 '/none'：没有这个文件或文件夹"),
         (("load", "--into", "/", "/none"), "zh_CN.UTF-8", "没有这个文件或文件夹"),
         (("read", "roll/x", "--url", "http://127.0.0.1:1"), "zh_CN.UTF-8", "http://127.0.0.1:1 没有响应"),
         (("run", "--lang", "zh", "--report", "/none/x", "true"), "C", "/none/x：无法写入"),

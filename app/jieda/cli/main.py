@@ -6,6 +6,7 @@ import logging
 import sys
 from importlib import import_module
 from io import StringIO
+from typing import Any, NoReturn
 
 import click
 
@@ -31,19 +32,31 @@ class _Notes(logging.Handler):
         note(record.getMessage())
 
 
+def _tell(error: click.ClickException) -> NoReturn:
+    """Print what an error says, translated, and exit with its code."""
+    error.show(told := StringIO())
+    for line in told.getvalue().splitlines():
+        head = next((each for each in ("Usage: ", "Error: ") if line.startswith(each)), "")
+        note(line.removeprefix(head), prefix=translate(head))
+    sys.exit(error.exit_code)
+
+
 class Commands(click.Group):
     """The commands of `PROGRAMS`; turns errors into messages."""
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Parse the options before the command; errors are told in the language chosen."""
+        try:
+            return super().make_context(*args, **options)
+        except click.ClickException as error:
+            _tell(error)
+
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command and exit with the code that it returns, if any. Errors are told in the language chosen."""
+        """Run a command and exit with the code that it returns, if any; errors are told in the language chosen."""
         try:
             return self._invoke(ctx)
         except click.ClickException as error:
-            error.show(told := StringIO())
-            for line in told.getvalue().splitlines():
-                head = next((each for each in ("Usage: ", "Error: ") if line.startswith(each)), "")
-                note(line.removeprefix(head), prefix=translate(head))
-            return ctx.exit(error.exit_code)
+            _tell(error)
 
     def _invoke(self, ctx: click.Context) -> object:
         if sys.stderr.isatty():
