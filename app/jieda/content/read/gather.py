@@ -21,7 +21,6 @@ from jieda.content.read.shared_files import (
     FAILURES,
     PROGRAMS,
     low_contrast_colors,
-    merge_taxonomies,
     read_dictionary,
     read_glossary,
     read_log_knowledge,
@@ -144,7 +143,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         raise ContentError(root / TAXONOMY, 1, _why_missing(root))
     groups = tuple(dict.fromkeys(group for each in texts[GLOSSARY] for group in read_glossary(*each)))
     lines = (line for each in texts["dictionary.txt"] for line in read_dictionary(*each))
-    taxonomy = merge_taxonomies(read_taxonomy(*each) for each in taxonomies)
+    taxonomy = read_taxonomy(taxonomies)
     return Vocabulary(
         taxonomy=taxonomy,
         glossary=groups,

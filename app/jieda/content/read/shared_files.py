@@ -50,9 +50,6 @@ from jieda.signature import (
 from jieda.site_texts import FooterLink, SiteTexts, Stage
 from jieda.taxonomy import GlossaryGroup, Tag, Taxonomy
 
-TagLists = Mapping[str, Mapping[str, Tag]]
-"""Tags by the name of their list in the file, then by id."""
-
 SITE = "site"
 
 BUILT_IN = Path(__file__).parents[2] / "knowledge"
@@ -80,23 +77,14 @@ def _ignored(_node: Node, _report: Report) -> None:
     """Accept anything: the value is read elsewhere."""
 
 
-def read_taxonomy(path: Path, text: str) -> TagLists:
-    """Read the tags of one taxonomy.yaml. Raises ContentError."""
-    lists = read_shared_file(path, text, read_fields, record({SITE: _ignored, **_LISTS}))
-    return {
-        name: {tag_id: Tag(tag_id, **values) for tag_id, values in tags.items()}
-        for name, tags in lists.items()
-        if name != SITE
-    }
-
-
-def merge_taxonomies(taxonomies: Iterable[TagLists]) -> Taxonomy:
-    """Merge several taxonomies on top of the built-in kinds."""
+def read_taxonomy(files: Iterable[tuple[Path, str]]) -> Taxonomy:
+    """Read the tags of files (path and text) on top of the built-in kinds. Raises ContentError."""
     merged: dict[str, dict[str, Tag]] = {name: {} for name in _LISTS}
     built_in = BUILT_IN / "taxonomy.yaml"
-    for lists in (read_taxonomy(built_in, built_in.read_text(encoding="utf-8")), *taxonomies):
-        for name, tags in lists.items():
-            merged[name] |= tags
+    for path, content in ((built_in, built_in.read_text(encoding="utf-8")), *files):
+        lists = read_shared_file(path, content, read_fields, record({SITE: _ignored, **_LISTS}))
+        for name in lists.keys() & merged:
+            merged[name] |= {tag_id: Tag(tag_id, **values) for tag_id, values in lists[name].items()}
     return Taxonomy(*merged.values())
 
 
