@@ -6,10 +6,12 @@ reports it until it is removed. Its text is in the locales, by rule, which prece
 
 import math
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import TokenKind
@@ -24,13 +26,8 @@ from jieda.taxonomy import Tag
 MAX_SLUG_WORDS = 8
 MAX_SLUG_CHARS = 60
 
-_SMALL_WORDS = frozenset(
-    """
-    a an and are as at be been by can could did do does for from get has have how i if in is it its me my of on or
-    our shall should so some than that the their them then there these this those to us was we were what when
-    where which who why will with would you your
-    """.split()
-)
+_DATA = tomllib.loads(Path(__file__).with_name("guesses.toml").read_text(encoding="utf-8"))
+_SMALL_WORDS = frozenset(_DATA["small_words"].split())
 
 
 class SlugAllocator:
@@ -72,59 +69,20 @@ def _join_words(words: Iterable[str]) -> str:
 MAX_SIGNATURES = 3
 MAX_SIGNATURE_CHARS = 160
 
-LOGS = frozenset(
-    ["", *"text txt log console bash sh shell plain plaintext output error traceback pytb".split()]
-)
-"""Info strings of code blocks that quote a terminal."""
-OUTPUTS = LOGS - {"bash", "sh", "shell"}
+OUTPUTS = frozenset(["", *_DATA["output"].split()])
 """Info strings of code blocks that quote output, not commands."""
+LOGS = OUTPUTS | frozenset(_DATA["shell"].split())
+"""Info strings of code blocks that quote a terminal."""
 
-_EXCEPTION_LINE = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Fault|Failure)\b\s*(?::|$)")
-_ERROR_WORDS = re.compile(
-    r"(?:\b(?:error|fatal|panic|abort(?:ed|ing)?|failed|failure|exception|segfault|segmentation fault)\b\s*[:\]!(]"
-    r"|^(?:error|fatal|failed|cannot|could not|unable to|no such|undefined|invalid)\b)",
-    re.IGNORECASE,
-)
-_FRAME = re.compile(
-    r'^\s*(?:File "|at \S+\(|\^+|~+|Traceback \(most recent|During handling|The above exception)'
-)
-_COMMAND = re.compile(
-    r"^\s*(?:[$#>]|(?:apt(?:-get)?|cd|curl|docker|export|git|helm|journalctl|kubectl|npm|pip3?|psql|python3?|sudo"
-    r"|systemctl|yum)\s)"
-)
-_STAMP = re.compile(
-    r"^\W*(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\S*\W+|^\((?:\w+ )?pid=[^)]*\)\s*"
+_EXCEPTION_LINE, _ERROR_WORDS, _FRAME, _COMMAND, _STAMP = (
+    re.compile(_DATA["line"][name]) for name in ("exception", "error", "frame", "command", "stamp")
 )
 _QUOTED_PHRASE = re.compile(r'`([^`]{8,})`|"([^"]{8,})"|“([^”]{8,})”|「([^」]{8,})」')
 # Except the message of a log record, `msg="cannot open it"`: without it, the rest would match every record.
 _QUOTED_VALUE = re.compile(
     r"""(?<![\w"'])(?!(?<==)["'](?:[^\s"']+ ){2})(?:"[^"\n]{1,80}"|'[^'\n]{1,80}')(?![\w"'])"""
 )
-_UNITS = "attempts?|times|(?:re)?tries|seconds?|minutes?|hours?|days?|[次秒天个条行台块张份页项笔]|分钟|小时"
-# ASCII, so that a value ends where Chinese text begins, without a space between them.
-_VALUES = tuple(
-    (re.compile(pattern, re.ASCII), placeholder)
-    for pattern, placeholder in (
-        (r"(?<![\w.])\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?!\w)", "{any}"),
-        (r"(?<![\w.{])(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+(?!\w)", "{any}"),
-        (r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?", "{addr}"),
-        (r"0x[0-9a-fA-F]+", "{hex}"),
-        (
-            r"\[(?!0\d+\])[\d\s,x*]+\]|[A-Za-z]\w{0,20}\.\w{1,20}\(\[[^\]]*\]\)|\(\d+(?:,\s*\d+)+,?\)",
-            "{shape}",
-        ),
-        (r"(?<![\w/{}])(?:[A-Za-z]:\\|~?/)[\w.+@-]+(?:[/\\][\w.+@-]+)+/?", "{path}"),
-        (r"(?i)(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)", "{word}"),
-        (r"\b\d+(?:\.\d+)?\s?(?:[KMGT]i?B|bytes)\b", "{size}"),
-        (r"(?<![\w./{])\d+/\d+(?![\w./])", "{int}/{int}"),
-        (r"(?<![\w.{])\d+\.\d+(?![\w.])", "{num}"),
-        (r"(?i)(?<![\w.])(?=[0-9a-f]*\d)[0-9a-f]{12,}(?!\w)", "{hex}"),
-        (r"(?<![\w.{-])[A-Za-z][\w-]*\d{6,}[\w-]*", "{word}"),
-        (rf"(?<![\w.{{-])\d+(?=\s?(?:{_UNITS})(?![a-z]))", "{int}"),
-        (r"(?<![\w.{-])(?<!\[(?=0))\d{2,}(?![\w.])", "{int}"),
-        (r"(?i)\.{3,}|…|\bx{3,}\b|\*{3,}", "{any}"),
-    )
-)
+_VALUES = tuple((re.compile(each["pattern"], re.ASCII), each["placeholder"]) for each in _DATA["value"])
 
 
 def propose_signatures(
