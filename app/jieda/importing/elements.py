@@ -1,8 +1,10 @@
 """Writes elements, named as in HTML, as Markdown lines with their origins, for pages in HTML and reStructuredText."""
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from textwrap import indent
 from urllib.parse import unquote
 
@@ -12,22 +14,13 @@ from jieda.importing.wording import WORDING
 Lines = list[tuple[str, int]]
 """Lines of Markdown, each with its line in the file, counted from 0."""
 
-NOTICES = frozenset("attention caution danger error hint important note tip warning".split())
-"""Kinds of notices that reStructuredText and MyST share."""
-NOTICE_CLASSES = frozenset(
-    "admonition admonitionblock alert callout confluence-information-macro custom-block markdown-alert notice".split()
-)
-"""Classes of elements that are notices."""
-INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
+MARKUP = tomllib.loads(Path(__file__).with_name("markup.toml").read_text(encoding="utf-8"))
+NOTICES, NOTICE_CLASSES = (frozenset(MARKUP[name].split()) for name in ("notices", "notice_classes"))
+INLINE: Mapping[str, str] = MARKUP["inline"]
 UNRAISED = re.compile(r"\s*(?:(?:st|nd|rd|th|er|tm)\b|\[)", re.IGNORECASE)
 """What is no exponent though it is raised: `1<sup>st</sup>`, the mark of a footnote."""
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
-BLOCKS = HEADINGS | frozenset(
-    """
-    article blockquote body button dd definition details div dl dt figure hr li main ol p pre section summary table
-    term tr ul
-    """.split()
-)
+BLOCKS = HEADINGS | frozenset(MARKUP["blocks"].split())
 QUESTION = "#### "
 """Prefix of a `<dt>`, and of an element with a class such as `faq-question`; the definition or answer follows below."""
 

@@ -1,36 +1,17 @@
 """Reads a page of HTML as elements."""
 
+from collections.abc import Mapping
 from html.parser import HTMLParser
 
 from jieda.content.markdown.body import walk
 from jieda.entry import NO_TEXT
-from jieda.importing.elements import HEADINGS, Element, Lines, write_blocks
+from jieda.importing.elements import HEADINGS, MARKUP, Element, Lines, write_blocks
 
-SILENT = frozenset("head title script style nav header footer aside noscript svg template".split())
-"""Elements whose text is not part of the page's content."""
-SILENT_NAMES = frozenset(
-    """
-    article-author article-relatives article-sidebar breadcrumbs catlinks comments expand-control-icon footer lineno
-    linenos mw-editsection mw-jump-link noprint page-metadata pageSection postamble printfooter
-    """.split()
+SILENT, SILENT_NAMES, LANDMARKS, CONTENT, EMPTY, SCOPES = (
+    frozenset(MARKUP["html"][name].split())
+    for name in ("silent", "silent_names", "landmarks", "content", "empty", "scopes")
 )
-"""Classes and ids of such elements."""
-LANDMARKS = frozenset("banner complementary contentinfo navigation search".split())
-"""Roles of elements, such as a `<div>`, whose text is not part of the page's content either."""
-CONTENT = frozenset({"article", "main", "section"})
-EMPTY = frozenset("area base br col embed hr img input link meta param source track wbr".split())
-"""Elements without an end tag."""
-ENDED_BY = {
-    "li": "li",
-    "p": "p",
-    "tr": "tr",
-    "body": "head",
-    **dict.fromkeys(("td", "th"), "td th"),
-    **dict.fromkeys(("dt", "dd"), "dt dd"),
-}
-"""By element: the elements without an end tag that its start tag ends."""
-SCOPES = frozenset("ul ol dl table details blockquote".split())
-"""Elements whose content cannot end an element outside of them."""
+ENDED_BY: Mapping[str, str] = MARKUP["html"]["ended_by"]
 
 
 class TreeBuilder(HTMLParser):

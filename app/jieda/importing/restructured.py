@@ -9,7 +9,7 @@ from typing import Any
 
 from jieda.content.markdown.body import walk
 from jieda.errors import ImportingError
-from jieda.importing.elements import NOTICES, Element, Lines, write_blocks
+from jieda.importing.elements import MARKUP, NOTICES, Element, Lines, write_blocks
 
 try:
     from docutils import core as docutils_core
@@ -34,12 +34,11 @@ SETTINGS = {
 }
 """Settings of docutils: no inclusion of other files, no output, and every title stays a section."""
 
-SILENT = frozenset({"toctree", "contents", "index", "only", "meta", "raw", "include", "highlight", "sectnum"})
-"""Directives whose content is not text."""
-CODE = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "prompt"})
-"""Directives whose content is code. docutils refuses them for options that only Sphinx has, such as `:linenos:`."""
-FOLDED = frozenset({"dropdown", "collapse", "details", "toggle"})
-"""Directives that make their content collapsible, as `<details>` does."""
+SILENT, CODE, FOLDED, PROSE_ROLES, DROPPED = (
+    frozenset(MARKUP["rst"][name].split()) for name in ("silent", "code", "folded", "prose_roles", "dropped")
+)
+NAMES: Mapping[str, str] = MARKUP["rst"]["names"] | dict.fromkeys(NOTICES, "blockquote")
+"""By kind of a docutils node: the name of the element that it becomes. Of others, only the content is kept."""
 
 _DIRECTIVE = re.compile(
     r"\.\.\s+(?P<name>[\w:.+-]+)::[ \t]*(?P<argument>[^\n]*)\n?(?P<content>.*)", re.DOTALL
@@ -47,29 +46,7 @@ _DIRECTIVE = re.compile(
 _OPTIONS = re.compile(r"\A(?:[ \t]*:[\w-]+:(?:[ \t].*)?(?:\n|\Z))+")
 _ROLE = re.compile(r":(?:[\w.+-]+:)*(?P<role>[\w.+-]+):`(?P<text>[^`]+)`")
 _TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
-_PROSE_ROLES = frozenset({"ref", "doc", "term", "numref", "abbr", "guilabel", "menuselection", "any"})
-
-NAMES = {
-    "paragraph": "p",
-    "bullet_list": "ul",
-    "enumerated_list": "ol",
-    "list_item": "li",
-    "definition_list": "dl",
-    "block_quote": "blockquote",
-    "row": "tr",
-    "transition": "hr",
-    "emphasis": "em",
-    "image": "img",
-    "reference": "a",
-    **{name: name for name in ("term", "definition", "table", "strong")},
-    **dict.fromkeys(("line_block", "line", "label"), "p"),
-    **dict.fromkeys(("literal_block", "doctest_block", "math_block"), "pre"),
-    **dict.fromkeys(("literal", "math", "title_reference"), "code"),
-    **dict.fromkeys(NOTICES, "blockquote"),
-}
-"""By kind of a docutils node: the name of the element that it becomes. Of others, only the content is kept."""
 ATTRIBUTES = {"uri": "src", "alt": "alt", "refuri": "href", "start": "start"}
-DROPPED = frozenset("comment target substitution_definition docinfo pending".split())
 
 
 def _element(node: Any, level: int = 0) -> Element:
@@ -193,7 +170,7 @@ def _document(text: str, level: int = 0) -> Element:
 
 def _plain_role(match: re.Match[str]) -> str:
     """Return a role of Sphinx as text or as code."""
-    prose, text = match["role"] in _PROSE_ROLES, match["text"]
+    prose, text = match["role"] in PROSE_ROLES, match["text"]
     if labeled := _TITLED.match(text):
         shown = labeled["title"]
     else:

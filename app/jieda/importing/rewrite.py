@@ -11,17 +11,12 @@ from urllib.parse import unquote, urljoin
 from jieda.content.markdown.body import BARE_ADDRESS
 from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
-from jieda.importing.elements import INLINE, UNRAISED
+from jieda.importing.elements import INLINE, MARKUP, UNRAISED
 from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.outline import ATTRIBUTES, all_code_lines, between_spans, decode
 
 _ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
-_DROPPED = "|".join(
-    """
-    a article aside big center cite dd details div dl dt figcaption figure font footer header hr ins label li mark
-    nav ol p picture s section small source span sub sup u ul video
-    """.split()
-)
+_DROPPED = "|".join(MARKUP["dropped"].split())
 _COMPONENT = r"[A-Z][\w.]*|(?:callout|column|grid|text|view)\b"
 """Elements of MDX and Feishu."""
 _TAG = re.compile(
