@@ -4,6 +4,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from jieda.errors import ClusterUnavailable
 from jieda.snapshot.snapshot import WantedIndex
 
 from tests.support.cluster import ActionResult, node
+from tests.support.server import until
 
 NOBODY = "http://127.0.0.1:9"
 WHOLE = {"_shards": {"total": 3, "successful": 3, "failed": 0}, "timed_out": False, "hits": {"hits": []}}
@@ -122,6 +124,15 @@ def test_where_nobody_answers_the_next_are_told_at_once_and_it_recovers_by_itsel
         assert asked.failure == ""
         asked.close()
     assert "127.0.0.1" not in caplog.text
+
+
+def test_whoever_waits_for_a_cluster_that_is_not_there_is_told_at_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(cluster(NOBODY).ask, "GET", "/", patience=3.0)
+        until(lambda: "no connection" in caplog.text)
+        assert not waiting.done()
 
 
 def test_a_missing_index_is_no_failure_of_the_cluster() -> None:

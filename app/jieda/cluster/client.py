@@ -304,6 +304,8 @@ class Cluster:
                 reason = str(error)
                 node.failed = time.monotonic()
                 if patience:
+                    if all(each.failed for each in self._nodes):
+                        self._note_failure(reason)  # the operator should not wait for the end to learn it
                     time.sleep(PAUSE)
                 continue
             if status not in TEMPORARY:
