@@ -348,6 +348,12 @@ def test_a_line_that_is_not_found_everywhere_is_told_to_its_author(tmp_path: Pat
     )
 
 
+@pytest.mark.parametrize("value", ["error; it is ", "title: a is a draft; "], ids=["nested", "alike"])
+def test_a_message_with_a_value_of_any_length_is_translated(value: str) -> None:
+    message = f"must be one of concept, error; it is '{value * 10_000}'"
+    assert problem_text(message, Language.ZH).startswith("只能是 concept, error 之一，现在写的是 '")
+
+
 def test_an_answer_that_is_code_is_no_skeleton(tmp_path: Path) -> None:
     folder = write(tmp_path, {"en/roll/a.md": edition("A", "## Answer\n\n`TODO: x`\n")})
     assert list(Loaded([folder]).corpus.by_id) == ["roll/a"]

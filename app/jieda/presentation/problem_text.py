@@ -12,6 +12,9 @@ from jieda.locales.translations import LOCALES
 
 _HOLE = re.compile(r"%\d")
 
+MOST_NESTED = 8
+"""Most messages inside one another: more are in a value that somebody wrote."""
+
 Place = Literal["terminal", "page"]
 Table = Sequence[tuple[re.Pattern[str], str]]
 
@@ -26,19 +29,31 @@ def _table(lang: Language, place: Place) -> Table:
     for section in ("libraries", "terminal", *(("page",) if place == "page" else ())):
         translations |= catalog[section].get(lang, {})
     return [
-        (re.compile("(.+?)".join(map(re.escape, _HOLE.split(message))), re.DOTALL), translation)
+        (_compile(message), translation)
         for message, translation in sorted(
             translations.items(), key=lambda pair: -len(_HOLE.sub("", pair[0]))
         )
     ]
 
 
-def problem_text(message: str, lang: Language, place: Place = "page") -> str:
+def _compile(message: str) -> re.Pattern[str]:
+    """Return the pattern of a message. Each hole ends where the text behind it first comes, so matching is linear."""
+    *texts, last = map(re.escape, _HOLE.split(message))
+    if not texts:
+        return re.compile(last)
+    first, *inner = texts
+    return re.compile(first + "".join(f"(?>(.+?){text})" for text in inner) + f"(.+){last}", re.DOTALL)
+
+
+def problem_text(message: str, lang: Language, place: Place = "page", deepest: int = MOST_NESTED) -> str:
     """Translate a message and the messages inside it, but no code that it quotes. An unknown message stays as it is."""
     for pattern, translation in _table(lang, place):
         if match := pattern.fullmatch(message):
             parts = [
-                part if f"`{part}`" in message else problem_text(part, lang, place) for part in match.groups()
+                part
+                if deepest == 0 or f"`{part}`" in message
+                else problem_text(part, lang, place, deepest - 1)
+                for part in match.groups()
             ]
             return _fill_in(translation, parts)
     return message
