@@ -103,14 +103,14 @@ class Formats:
 
     failures: Failures
     """What they were compiled from."""
-    prefix: re.Pattern[str] | None
-    repeats: re.Pattern[str] | None
+    prefix: re.Pattern[str]
+    repeats: re.Pattern[str]
     level: re.Pattern[str]
     error_level: re.Pattern[str]
     error_field: re.Pattern[str]
     error_levels: frozenset[str]
     wrappers: frozenset[str]
-    remote: re.Pattern[str] | None
+    remote: re.Pattern[str]
     families: tuple[FamilyLine, ...]
     anchors: AnchorIndex
     meanings: Mapping[str, str]
@@ -218,12 +218,11 @@ def _start_of(word: str) -> str:
     return (_WORD_BEGINS if named else "") + re.escape(word).replace(r"\ ", r"\s{1,20}")
 
 
-def _compile_any(patterns: Iterable[str]) -> re.Pattern[str] | None:
-    alternatives = "|".join(patterns)
-    return re.compile(alternatives) if alternatives else None
+def _compile_any(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns) or "(?!)")
 
 
-def _compile_prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:
+def _compile_prefixes(failures: Failures, level: str) -> re.Pattern[str]:
     """Return one pattern of all prefixes; the group `source` holds prefixes that name the process of the line."""
     grammar = replace(PREFIXES, closed={**PREFIXES.closed, "level": level})
 
@@ -232,7 +231,7 @@ def _compile_prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:
 
     naming = pattern(line for each in failures.prefixes if each.source for line in each.lines)
     others = pattern(line for each in failures.prefixes if not each.source for line in each.lines)
-    return _compile_any(filter(None, (f"(?P<source>{naming})" if naming else "(?P<source>(?!))", others)))
+    return _compile_any((f"(?P<source>{naming or '(?!)'})", *filter(None, (others,))))
 
 
 def _pattern_of(line: str, grammar: Grammar) -> str:
@@ -331,7 +330,7 @@ def _classify(line: str, folded: str, formats: Formats, families: Sequence[Famil
         return _HEADER_READ
     if ("File " in line or ".py" in line or "frame #" in line) and (frame := _read_frame(line)):
         return frame
-    if formats.remote and (found := formats.remote.match(line)):
+    if found := formats.remote.match(line):
         return LineRead(LineKind.REMOTE, found[found.lastindex] if found.lastindex else "")
     if " raise " in line and (found := formats.raises.match(line)):
         return LineRead(LineKind.RAISING, found[1])

@@ -103,8 +103,8 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     """Read a paste: each distinct line once, and the process that printed each row."""
     text = strip_codes(text)
     physical = physical_lines(text)
-    if formats.prefix and HEADER in text:
-        formats = _learn_prefixes(physical, formats, formats.prefix)
+    if HEADER in text:
+        formats = _learn_prefixes(physical, formats)
     decorated = _find_decorated(dict.fromkeys(physical), text, formats)
     index: dict[str, int] = {}
     rows: list[int] = []
@@ -137,10 +137,10 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     return FoldedLog(tuple(index), numbers, rows, places, printed, processes, margins)
 
 
-def _learn_prefixes(lines: Sequence[str], formats: Formats, known: re.Pattern[str]) -> Formats:
+def _learn_prefixes(lines: Sequence[str], formats: Formats) -> Formats:
     """Return the formats with what this log has before the lines of tracebacks: names of containers, or line numbers.
     A number alone may be a known prefix, of a rank, but ranks do not count up from the header to the source."""
-    names, numbers, tried = list[str](), list[str](), set[str]()
+    known, names, numbers, tried = formats.prefix, list[str](), list[str](), set[str]()
     headers = {lines[at]: at for at in reversed(range(len(lines))) if HEADER in lines[at][:PIECE]}
     for place in sorted(headers.values()):  # each distinct one where it comes first
         counted = [found for each in lines[place : place + 3] if (found := _NUMBERED.match(each))]
@@ -169,10 +169,7 @@ def _learn_prefixes(lines: Sequence[str], formats: Formats, known: re.Pattern[st
 
 def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset[str]:
     """Return the distinct lines of `text` that need processing; most lines of a long log are plain and do not."""
-    prefixed = formats.prefix.match if formats.prefix else lambda _: None
-    others = [
-        each.search for each in (_TAKEN_APART, formats.repeats) if each is not None and each.search(text)
-    ]
+    others = [each.search for each in (_TAKEN_APART, formats.repeats) if each.search(text)]
     shapes = "\n".join(lines).translate(formats.digits).split("\n")
     odd = {
         shape
@@ -182,7 +179,7 @@ def _find_decorated(lines: Collection[str], text: str, formats: Formats) -> froz
         or shape[0] == "{"
         or _PAIR.match(shape)
         or len(shape) > PIECE
-        or prefixed(shape)
+        or formats.prefix.match(shape)
     }
     found = [line for line, shape in zip(lines, shapes, strict=True) if shape in odd]
     return frozenset(found).union(line for search in others for line in lines if search(line))
@@ -222,10 +219,10 @@ def _cut_long(line: str) -> Sequence[str]:
     return [line[start : start + PIECE] for start in range(0, len(line) - OVERLAP, PIECE - OVERLAP)]
 
 
-def _find_prefix(line: str, prefix: re.Pattern[str] | None) -> tuple[str, int]:
+def _find_prefix(line: str, prefix: re.Pattern[str]) -> tuple[str, int]:
     """Return the process that printed a line (empty if unknown), and the offset of its text. Indentation is kept."""
     source, start, tried = "", 0, 0
-    while prefix and tried < _MOST_PREFIXES and (found := prefix.match(line, start)):
+    while tried < _MOST_PREFIXES and (found := prefix.match(line, start)):
         tried += 1
         source += found["source"] or ""
         start = found.end()
@@ -234,9 +231,8 @@ def _find_prefix(line: str, prefix: re.Pattern[str] | None) -> tuple[str, int]:
     return source, start
 
 
-def _split_repeats(line: str, repeats: re.Pattern[str] | None) -> tuple[str, int]:
-    found = repeats.search(line) if repeats else None
-    if found is None:
+def _split_repeats(line: str, repeats: re.Pattern[str]) -> tuple[str, int]:
+    if (found := repeats.search(line)) is None:
         return line, 1
     return line[: found.start()].rstrip(), int(found[found.lastindex]) if found.lastindex else 1
 
