@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from jieda import helpers
 from jieda.helpers import CHUNK, Helpers
-from jieda.snapshot.build import entries, signatures
+from jieda.snapshot.build import builder, entries
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, code_version
@@ -32,7 +32,7 @@ LOGS = WORTH_HELP + 1
 def worth_help() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entries, "WORTH_HELP", WORTH_HELP)
-        patch.setattr(signatures, "WORTH_HELP", WORTH_HELP)
+        patch.setattr(builder, "WORTH_HELP", WORTH_HELP)
         yield
 
 

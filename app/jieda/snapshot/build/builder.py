@@ -9,18 +9,35 @@ from itertools import chain
 from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer, GlossaryMember, glossary_members
-from jieda.content.check.findings import SignatureHolders
+from jieda.content.check.findings import Matches, SignatureHolders
 from jieda.content.check.rules import check_between
+from jieda.content.read.corpus import Corpus, SampleFile
 from jieda.content.read.directory import KnownFile, Reading
 from jieda.content.read.gather import Vocabulary, make_vocabulary, sort_problems
 from jieda.content.read.state import ContentState, advance
+from jieda.diagnosis.signatures import (
+    FoundSignatures,
+    SignatureCount,
+    count_signatures,
+    signature_finder,
+    signatures_of,
+)
 from jieda.disk import make_room, set_aside
-from jieda.entry import Problem
+from jieda.entry import Problem, Signature
 from jieda.errors import ContentError
 from jieda.helpers import Helpers, collect_garbage_rarely
+from jieda.log.formats import compile_formats
+from jieda.log_knowledge import Failures
 from jieda.search.meaning.embedder import NotEmbedded
 from jieda.snapshot.build.entries import EntryFacts, model_of, read_files
-from jieda.snapshot.build.files import BuildResources, ContentMoved, FileReader, HistoryFacts, read_unchanged
+from jieda.snapshot.build.files import (
+    BuildResources,
+    ContentMoved,
+    FileReader,
+    HistoryFacts,
+    read_unchanged,
+    sample_text,
+)
 from jieda.snapshot.build.publish import (
     GenerationPlan,
     Publication,
@@ -28,7 +45,6 @@ from jieda.snapshot.build.publish import (
     forget_old_facts,
     image_name,
 )
-from jieda.snapshot.build.signatures import LogSignatures
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable, code_version, fact_key
 from jieda.snapshot.store.generation import (
@@ -80,6 +96,81 @@ class LastBuild:
     histories: Mapping[Path, bytes]
     state: ContentState | None = None
     plan: GenerationPlan | None = None
+
+
+WORTH_HELP = 400
+"""Logs that one process searches while helpers start."""
+
+
+@lru_cache(1)
+def _finder(signatures: frozenset[Signature], failures: Failures) -> Callable[[str], FoundSignatures]:
+    return signature_finder(signatures, compile_formats(failures))
+
+
+def _search_log(
+    signatures: frozenset[Signature], failures: Failures, log: SampleFile
+) -> tuple[str, FoundSignatures]:
+    """Return the hash of a log's content and the signatures found in it. Raises ContentMoved."""
+    return log.content, _finder(signatures, failures)(sample_text(log))
+
+
+class LogSignatures:
+    """Matches signatures against logs, but known logs only against new signatures. Not thread-safe."""
+
+    def __init__(self, resources: BuildResources) -> None:
+        self._resources = resources
+        self._inputs: tuple[object, ...] = ()
+        self._result: tuple[Matches, tuple[SignatureCount, ...]] = ({}, ())
+
+    def of(
+        self, state: ContentState, holders: SignatureHolders
+    ) -> tuple[Matches, tuple[SignatureCount, ...]]:
+        """Return the signatures of `holders` in each log, and the number of logs with each signature of an entry.
+        Raises ContentMoved."""
+        corpus, failures = state.corpus, state.vocabulary.logs.failures
+        served = {entry_id: entry.summary.signatures for entry_id, entry in state.entries.items()}
+        signatures = frozenset(holders.files).union(*served.values())
+        inputs = signatures, served, failures, corpus.samples, corpus.background
+        if inputs != self._inputs:
+            found = self._match(corpus, signatures, failures)
+            matches = {content: signatures_of(events) for content, events in found.items()}
+            self._inputs, self._result = inputs, (matches, _count(corpus, served, found))
+        return self._result
+
+    def _match(
+        self, corpus: Corpus, signatures: frozenset[Signature], failures: Failures
+    ) -> Mapping[str, FoundSignatures]:
+        version = fact_key("matches", code_version(), to_json(failures)).hex()
+        tried, known = frozenset[Signature](), dict[str, FoundSignatures]()
+        if note := self._resources.facts.note("matches", version):
+            tried, known = from_json(note, tuple[frozenset[Signature], dict[str, FoundSignatures]])
+        logs = {log.content: log for log in chain(*corpus.samples.values(), corpus.background)}
+        if signatures == tried and logs.keys() == known.keys():
+            return known
+        found: dict[str, FoundSignatures] = {}
+        unseen = [log for content, log in logs.items() if content not in known]
+        seen = [log for content, log in logs.items() if content in known]
+        for untried, group in (signatures, unseen), (signatures - tried, seen):
+            if untried:
+                search = partial(_search_log, untried, failures)
+                found |= self._resources.helpers.map(group, search, WORTH_HELP, self._resources.pause)
+        for content in logs:
+            valid = (match for match in known.get(content, ()) if match[0] in signatures)
+            found[content] = found.get(content, frozenset()).union(valid)
+        self._resources.facts.put_note("matches", version, to_json((signatures, found)))
+        return found
+
+
+def _count(
+    corpus: Corpus, served: Mapping[str, Sequence[Signature]], found: Mapping[str, FoundSignatures]
+) -> tuple[SignatureCount, ...]:
+    samples = (
+        (entry_id, found[log.content])
+        for entry_id, logs in corpus.samples.items()
+        if entry_id in served
+        for log in logs
+    )
+    return count_signatures(served, samples, (found[log.content] for log in corpus.background))
 
 
 class BuildTools:
