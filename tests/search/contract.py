@@ -29,7 +29,7 @@ from jieda.search.index.protocol import AdmittedDocuments, Index, ScoredDocument
 from jieda.search.query.words import Alternative, Clause, MatchKind, Neighbors, Query, Spelling, WeightedTerm
 from jieda.search.rank.ranker import Contribution, rank
 from jieda.search.rank.scoring import OPEN
-from jieda.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
+from jieda.search.weights import EXACT_TIER, HOLDER_TIER, K1, ZONE_WEIGHTS
 from jieda.taxonomy import FACETS, Filters
 
 from tests.support.engines import DictionaryIndex, ListScan, Results, answer_threshold, passes
@@ -207,7 +207,7 @@ class IndexContract:
             document("f/long", zones={"title_en": "t:a t:b t:b"}),
             document("f/none", zones={"body_zh": "t:b"}),
         ]
-        title = WEIGHTING.zones["title_en"]
+        title = ZONE_WEIGHTS["title_en"]
         short = title.weight * 1 / (1 - title.b + title.b * 1 / title.pivot)
         long = title.weight * 1 / (1 - title.b + title.b * 3 / title.pivot)
         with self.index(held) as index:

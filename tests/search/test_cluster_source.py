@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jieda.cluster.bodies import source_of
 from jieda.search.index.document import Document, IndexedText
-from jieda.search.weights import WEIGHTING
+from jieda.search.weights import KIND_WEIGHTS, ZONE_WEIGHTS
 
 from tests.search.contract import document
 
@@ -27,7 +27,7 @@ def sent(one: Document) -> dict[str, Any]:
 
 def test_features_are_weighted_frequencies_under_names_that_the_cluster_finds() -> None:
     one = replace(HELD, zones={"title_en": {"t:a": 2}, "body_zh": {"t:a": 1, "x:1.5": 1, "x:50%": 1}})
-    zones, kinds = WEIGHTING.zones, WEIGHTING.kinds
+    zones, kinds = ZONE_WEIGHTS, KIND_WEIGHTS
     title, body = (
         one.weight / (1 - one.b + one.b * length / one.pivot)
         for one, length in ((zones["title_en"], 2), (zones["body_zh"], 3))

@@ -36,7 +36,7 @@ from jieda.search.index.protocol import (
 from jieda.search.meaning.word_vectors import WordVectors
 from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm
 from jieda.search.rank.ranker import Contribution
-from jieda.search.weights import K1, WEIGHTING
+from jieda.search.weights import K1, KIND_WEIGHTS, ZONE_WEIGHTS
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
 SEPARATORS = re.compile(r"(?<=\w)(?:\\?[-_ ])+(?=\w)")
@@ -82,9 +82,9 @@ class Frequencies:
         counts = document.zones.get(zone, {})
         if variant not in counts:
             return 0.0
-        weight = WEIGHTING.zones[zone]
+        weight = ZONE_WEIGHTS[zone]
         norm = 1 - weight.b + weight.b * sum(counts.values()) / weight.pivot
-        return WEIGHTING.kinds[variant[0]] * weight.weight * counts[variant] / norm
+        return KIND_WEIGHTS[variant[0]] * weight.weight * counts[variant] / norm
 
     def doc_frequency(self, variants: Sequence[str]) -> int:
         """Return how many documents contain any of the terms."""

@@ -17,7 +17,7 @@ from jieda.search.index.document import EDITION, Document
 from jieda.search.index.protocol import Lexicon
 from jieda.search.query.words import Alternative, Clause, WeightedTerm
 from jieda.search.rank.scoring import weigh
-from jieda.search.weights import K1, WEIGHTING
+from jieda.search.weights import K1, weighted_frequencies
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
 LONGEST = 256
@@ -95,7 +95,7 @@ def index_body(shape: Shape) -> dict[str, object]:
 
 def source_of(document: Document) -> str:
     """Return the JSON of a document, with weighted term frequencies in the precision of the cluster."""
-    frequencies = WEIGHTING.frequencies(document.zones)
+    frequencies = weighted_frequencies(document.zones)
     fields = {
         "id": document.id,
         "features": {

@@ -19,7 +19,7 @@ from jieda.locales.translations import translate
 from jieda.presentation import paths
 from jieda.search.index.document import document_of, keyed_texts
 from jieda.search.snippet import opening
-from jieda.search.weights import K1, WEIGHTING
+from jieda.search.weights import K1, weighted_frequencies
 from jieda.web.site import Site
 from jieda.web.templating import render
 
@@ -43,7 +43,7 @@ def search_data(library: Library, analyzer: Analyzer, glossary: Glossary) -> dic
     for number, entry in enumerate(library.entries.values()):
         entries.append([entry.id, entry.framework, _displayed_texts(entry)])
         document = document_of(entry, analyzer, glossary, library.taxonomy)
-        for term, frequency in WEIGHTING.frequencies(document.zones).items():
+        for term, frequency in weighted_frequencies(document.zones).items():
             terms[term] += [number, round(STEPS * (frequency / (K1 + frequency)))]
         for title in keyed_texts(entry):
             keys.setdefault(analyzer.key(title), number)

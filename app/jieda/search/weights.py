@@ -5,13 +5,28 @@ no longer first. Rounder numbers (one discount of 0.15, powers of two, coverage 
 these and lost one of the set as it was after content and glossary had grown.
 """
 
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from jieda.analysis.token import TokenKind
 from jieda.entry import Language
-from jieda.search.index.document import ZONES, Weighting, ZoneWeight
+from jieda.search.index.document import ZONES
 
-ZONE_WEIGHTS = {
+
+class ZoneWeight(NamedTuple):
+    """`weight` multiplies term frequencies, `b` is the strength of length normalization. In a zone of `pivot` terms,
+    length changes nothing."""
+
+    weight: float
+    b: float
+    pivot: float
+
+
+_BY_NAME = {
     "title": ZoneWeight(16.0, 0.75, 25),
     "alias": ZoneWeight(7.0, 0.15, 120),
     "symptom": ZoneWeight(2.0, 0.15, 90),
@@ -37,15 +52,24 @@ before a mention in the shortest of texts."""
 CHINESE_LENGTH = 1.3
 """Ratio of the terms of a Chinese text to those of the same text in English: characters and pairs are terms, too."""
 
+
+def _zone_weight(zone: str) -> ZoneWeight:
+    name, _, lang = zone.partition("_")
+    one = _BY_NAME[name]
+    return one._replace(pivot=one.pivot * CHINESE_LENGTH) if lang == Language.ZH else one
+
+
+ZONE_WEIGHTS = {zone: _zone_weight(zone) for zone in ZONES}
+
 KIND_WEIGHTS = {
-    TokenKind.EXACT: 0.4,
-    TokenKind.TERM: 1.0,
-    TokenKind.PART: 0.45,
-    TokenKind.GRAM: 1.0,
-    TokenKind.CONCEPT: 1.0,
+    TokenKind.EXACT.value: 0.4,
+    TokenKind.TERM.value: 1.0,
+    TokenKind.PART.value: 0.45,
+    TokenKind.GRAM.value: 1.0,
+    TokenKind.CONCEPT.value: 1.0,
 }
-"""Weight of an occurrence by the kind of token that matches. A word as written matches by its exact form and its stem,
-an inflected form by the stem alone, a word inside an identifier as a part. All alike: 2 lost."""
+"""Weight of an occurrence by the kind of token that matches, as its term begins. A word as written matches by its exact
+form and its stem, an inflected form by the stem alone, a word inside an identifier as a part. All alike: 2 lost."""
 
 K1 = 3.4
 """BM25's saturation: how soon further occurrences of a word stop counting; in the scale of the zones' weights. The
@@ -55,16 +79,23 @@ CENTROID_WEIGHT = 0.5
 """Weight of the centroid of an entry's chunks, relative to the one chunk that is closest to the query."""
 
 
-def _zone_weight(zone: str) -> ZoneWeight:
-    name, _, lang = zone.partition("_")
-    one = ZONE_WEIGHTS[name]
-    return replace(one, pivot=one.pivot * CHINESE_LENGTH) if lang == Language.ZH else one
+def occurrence_weights(lengths: ArrayLike) -> NDArray[np.float64]:
+    """Return the tf~ of one occurrence of a term in zones of `lengths` terms, both of shape (…, zones)."""
+    weight, b, pivot = np.array([ZONE_WEIGHTS[zone] for zone in ZONES]).T
+    found: NDArray[np.float64] = weight / (1 - b + b * np.asarray(lengths) / pivot)
+    return found
 
 
-WEIGHTING = Weighting(
-    zones={zone: _zone_weight(zone) for zone in ZONES},
-    kinds={kind.value: weight for kind, weight in KIND_WEIGHTS.items()},
-)
+def weighted_frequencies(zones: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
+    """Return tf~ of each term of a document, given the counts in its zones."""
+    lengths = [sum(zones.get(zone, {}).values()) for zone in ZONES]
+    weights = dict(zip(ZONES, occurrence_weights(lengths).tolist(), strict=True))
+    frequencies: defaultdict[str, float] = defaultdict(float)
+    for zone, counts in zones.items():
+        for term, count in counts.items():
+            frequencies[term] += weights[zone] * KIND_WEIGHTS.get(term[0], 1.0) * count
+    return frequencies
+
 
 # ---- weights of the words of a query, and of their alternatives
 

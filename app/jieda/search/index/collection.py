@@ -29,7 +29,7 @@ from jieda.search.index.document import (
 from jieda.search.index.protocol import SPELLED_BITS, Mask, Scores
 from jieda.search.index.segment import IndexManifest, Segment
 from jieda.search.meaning.word_vectors import WordVectors
-from jieda.search.weights import WEIGHTING
+from jieda.search.weights import occurrence_weights
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
 
@@ -85,17 +85,14 @@ class Collection:
 
     @cached_property
     def occurrence_weights(self) -> Scores:
-        """The tf~ of one occurrence of a term in each zone of each document: the zone's weight over its norm
-        (`Weighting.norms`), shape (documents · zones,).
+        """The tf~ of one occurrence of a term in each zone of each document, shape (documents · zones,).
 
         Computed on first use: the largest array here, and a cluster needs it for its candidates alone."""
         lengths = np.zeros((len(ZONES), len(self)))
         for numbers, segment in zip(self.numbers, self.segments, strict=True):
             live = numbers >= 0
             lengths[:, numbers[live]] = segment.lengths[:, live]
-        weights = np.array([WEIGHTING.zones[zone].weight for zone in ZONES])
-        occurrence: Scores = weights / WEIGHTING.norms(lengths.T)
-        return occurrence.reshape(-1)
+        return occurrence_weights(lengths.T).reshape(-1)
 
 
 NO_SLOTS = np.zeros(0, dtype=np.int64)

@@ -7,13 +7,10 @@ separators between them: these distinguish `--load`, `load` and `load_dir` witho
 
 import hashlib
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import Analysis, TokenKind
@@ -51,41 +48,6 @@ signatures), and text that is not the entry's own (names of tags, the scope it a
 
 
 REGIONS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ZoneWeight:
-    """Weights of a zone: `weight` multiplies term frequencies, `b` is the strength of length normalization. In a zone
-    of `pivot` terms, length changes nothing."""
-
-    weight: float
-    b: float
-    pivot: float
-
-
-@dataclass(frozen=True, slots=True)
-class Weighting:
-    """The weights of an index: of each zone of `ZONES`, and of each kind of term by its prefix."""
-
-    zones: Mapping[str, ZoneWeight]
-    kinds: Mapping[str, float]
-
-    def norms(self, lengths: ArrayLike) -> NDArray[np.float64]:
-        """Return 1 − b + b · length/pivot for zones of `lengths` terms, both of shape (…, zones)."""
-        b, pivots = np.array([(self.zones[zone].b, self.zones[zone].pivot) for zone in ZONES]).T
-        norms: NDArray[np.float64] = 1 - b + b * np.asarray(lengths) / pivots
-        return norms
-
-    def frequencies(self, zones: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
-        """Return the weighted frequency of each term of a document, given the counts in its zones."""
-        frequencies: defaultdict[str, float] = defaultdict(float)
-        for name, counts in zones.items():
-            zone, length = self.zones[name], sum(counts.values())
-            norm = 1 - zone.b + zone.b * length / zone.pivot
-            for term, count in counts.items():
-                frequencies[term] += zone.weight * self.kinds.get(term[0], 1.0) * count / norm
-        return frequencies
-
 
 START = END = "\n"
 """Marks the start and the end of a text with a character that no name has."""

@@ -37,7 +37,7 @@ from jieda.search.index.protocol import (
 from jieda.search.index.segment import Segment, read_manifest
 from jieda.search.index.vectors import VectorIndex
 from jieda.search.meaning.word_vectors import open_words
-from jieda.search.weights import K1, WEIGHTING
+from jieda.search.weights import K1, KIND_WEIGHTS
 from jieda.taxonomy import Filters
 
 MOST_ROWS = 4096
@@ -113,7 +113,7 @@ def pool_rows(collection: Collection, terms: Sequence[str], among: Array | None 
     """Return the rows of some terms in all documents, or in the documents `among`; unordered."""
     pieces = [NO_ROWS]
     for number, term in enumerate(terms):
-        kind = WEIGHTING.kinds.get(term[0], 1.0)
+        kind = KIND_WEIGHTS.get(term[0], 1.0)
         for place in range(len(collection.segments)):
             if (piece := _piece(collection, place, term, among)) is not None:
                 documents, zones, amounts = piece
