@@ -25,9 +25,9 @@ from jieda.search.completion import (
     glossary_candidates,
     tag_candidates,
 )
-from jieda.search.dictionary import Dictionary
 from jieda.search.index.document import build_documents
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder
+from jieda.search.query.translation import Dictionary
 from jieda.search.searcher import Searcher
 from jieda.search.whoosh.language import QueryLanguage
 from jieda.snapshot.snapshot import SHORT_NAME, Snapshot, completer_of

@@ -28,10 +28,10 @@ from jieda.content.library import Library
 from jieda.content.read.load import Loaded
 from jieda.evaluation.figures import JudgedQuery, build_index, display_language, rank_of
 from jieda.search.answers import SearchRequest
-from jieda.search.dictionary import Dictionary, open_dictionary
 from jieda.search.index.document import build_documents
 from jieda.search.meaning.embedder import GuardedEmbedder
 from jieda.search.meaning.embedder import embedder as installed
+from jieda.search.query.translation import Dictionary, open_dictionary
 from jieda.search.searcher import Searcher
 from jieda.settings import Settings
 

@@ -10,7 +10,7 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.load import Loaded
 from jieda.errors import SettingsError
 from jieda.search.answers import Reason, ReasonType
-from jieda.search.dictionary import FOLDER, LARGEST, Dictionary, open_dictionary
+from jieda.search.query.translation import FOLDER, LARGEST, Dictionary, open_dictionary
 from jieda.settings import Settings
 from jieda.snapshot.snapshot import Snapshot, analyzers_of
 

@@ -19,12 +19,11 @@ from jieda.search.answers import (
     Suggestion,
     SuggestionType,
 )
-from jieda.search.dictionary import Dictionary
 from jieda.search.index.document import longest_sentences
 from jieda.search.index.protocol import AdmittedDocuments, Index, ScoredDocument
 from jieda.search.meaning.embedder import GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.query.parser import Equivalents, FrameworkNames, ParsedQuery, QueryParser
-from jieda.search.query.translation import QueryTranslator, SimilarWords
+from jieda.search.query.translation import Dictionary, QueryTranslator, SimilarWords
 from jieda.search.query.words import ClauseKind, MatchKind, Query
 from jieda.search.rank.ranker import Contribution, Ranking, informative_clauses, rank
 from jieda.search.snippet import Concordance, Concordances, MarkedTerms, ReadPlaces, marked_title, snippet

@@ -24,11 +24,11 @@ from jieda.diagnosis.words import CountedWords, WordReader
 from jieda.entry import Language, Sample
 from jieda.search.answers import SearchRequest
 from jieda.search.completion import Completer
-from jieda.search.dictionary import Dictionary, open_dictionary
 from jieda.search.index.array_file import Array, read_arrays
 from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, embedder
+from jieda.search.query.translation import Dictionary, open_dictionary
 from jieda.search.searcher import Searcher
 from jieda.search.snippet import TermPlaces
 from jieda.search.whoosh.language import QueryLanguage
