@@ -2,11 +2,11 @@
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Self
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, generate_latest, values
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -103,68 +103,33 @@ class SharedFigures(Collector):
         return MultiProcessCollector.merge(written)  # type: ignore[no-untyped-call,no-any-return] # as the library has it
 
 
-COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "requests": ("jieda_requests", "Requests answered.", ("method", "route", "status")),
-    "searches": ("jieda_searches", "Searches by outcome.", ("outcome",)),
-    "diagnoses": (
-        "jieda_diagnoses",
-        "Diagnoses by verdict and by confidence of the best match.",
-        ("verdict", "confidence"),
-    ),
-    "reloads": ("jieda_reloads", "Reloads requested, by outcome.", ("outcome",)),
-    "refused": (
-        "jieda_refused",
-        "Requests refused because a client went over a limit (by kind), or because the server was busy (busy).",
-        ("limit",),
-    ),
-    "cache": (
-        "jieda_cache",
-        "Answers that hold for a whole generation, from the cache (hit) or made anew (miss).",
-        ("outcome",),
-    ),
-    "repeated": (
-        "jieda_search_cache",
-        "Searches answered from the cache (hit), and those that were run (miss).",
-        ("outcome",),
-    ),
-    "gaps": (
-        "jieda_gaps",
-        "Unanswered questions: kept, dropped (too many at once), unreadable (none of their words may be kept), "
-        "lost (the disk could not be written).",
-        ("outcome",),
-    ),
-}
-"""Name, description and labels of each counter, by field of `Metrics`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Metrics:
-    """The metrics of one application. Labels are route templates and tags, never text of a client."""
+    """The metrics of one application, in a registry of its own, so that two in one process are independent. Labels are
+    route templates and tags, never text of a client."""
 
-    registry: CollectorRegistry
-    requests: Counter
-    seconds: Histogram
-    searches: Counter
-    diagnoses: Counter
-    reloads: Counter
-    refused: Counter
-    cache: Counter
-    repeated: Counter
-    gaps: Counter
-
-    @classmethod
-    def create(cls) -> Self:
-        """Create counters in a registry of their own, so that two applications in one process are independent."""
-        registry = CollectorRegistry()
-        counters = {field: Counter(*row, registry=registry) for field, row in COUNTERS.items()}
-        seconds = Histogram(
-            "jieda_request_seconds",
-            "Time until an answer was complete.",
-            ["method", "route"],
-            registry=registry,
-            buckets=BUCKETS,
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        count = partial(Counter, registry=self.registry)
+        self.requests = count("jieda_requests", "Requests answered.", ["method", "route", "status"])
+        self.searches = count("jieda_searches", "Searches by outcome.", ["outcome"])
+        verdicts = "Diagnoses by verdict and by confidence of the best match."
+        self.diagnoses = count("jieda_diagnoses", verdicts, ["verdict", "confidence"])
+        self.reloads = count("jieda_reloads", "Reloads requested, by outcome.", ["outcome"])
+        over = "Requests refused because a client went over a limit (by kind), or because the server was busy (busy)."
+        self.refused = count("jieda_refused", over, ["limit"])
+        lasting = "Answers that hold for a whole generation, from the cache (hit) or made anew (miss)."
+        self.cache = count("jieda_cache", lasting, ["outcome"])
+        repeated = "Searches answered from the cache (hit), and those that were run (miss)."
+        self.repeated = count("jieda_search_cache", repeated, ["outcome"])
+        unanswered = (
+            "Unanswered questions: kept, dropped (too many at once), unreadable (none of their words may be kept), "
+            "lost (the disk could not be written)."
         )
-        return cls(registry=registry, seconds=seconds, **counters)
+        self.gaps = count("jieda_gaps", unanswered, ["outcome"])
+        timed, labels = "Time until an answer was complete.", ["method", "route"]
+        self.seconds = Histogram(
+            "jieda_request_seconds", timed, labels, registry=self.registry, buckets=BUCKETS
+        )
 
     def expose(self, state: ServedState) -> bytes:
         """Return the figures of all workers that share a directory, and the current state, in the text format."""

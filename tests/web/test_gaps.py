@@ -167,7 +167,7 @@ def test_a_killed_server_leaves_a_file_that_can_be_read(
 
 def test_what_is_too_much_at_once_is_dropped_and_counted(shipped: Snapshot, tmp_path: Path) -> None:
     """Nobody waits for the thread that writes: here it waits for us."""
-    metrics, done = Metrics.create(), threading.Event()
+    metrics, done = Metrics(), threading.Event()
 
     class Late:
         data = tmp_path

@@ -202,7 +202,7 @@ class Service:
         cls, settings: Settings, knowledge: Knowledge, offload: Offload = at_once, *, alone: bool = False
     ) -> "Service":
         """Make the service of one process. `alone`: it does nothing else, and may start another for large logs."""
-        metrics = Metrics.create()
+        metrics = Metrics()
         return cls(
             knowledge=knowledge,
             metrics=metrics,
