@@ -55,6 +55,7 @@ def test_a_mistyped_argument_is_told_with_what_it_should_be(arguments: tuple[str
         (("search",), "zh_CN.UTF-8", "用法：jieda search [OPTIONS] QUERY..."),
         (("search", "-x"), "zh_CN.UTF-8", "错误：没有选项 '-x'。\n如果它不是选项，请写：jieda search -- -x"),
         (("check", "--content", "/none"), "zh_CN.UTF-8", "文件夹 '/none' 不存在。"),
+        (("serve", "--cache", "-1"), "zh_CN.UTF-8", "JIEDA_CACHE（--cache）：不能小于 0，现在写的是 '-1'"),
         (("serve", "--port", "x"), "zh_CN.UTF-8", "JIEDA_PORT（--port）：应该是整数，现在写的是 'x'"),
         (("serve", "--workbench-write"), "zh_CN.UTF-8", "写入需要口令"),
         (("--none",), "zh_CN.UTF-8", "错误：没有选项 '--none'。"),

@@ -111,6 +111,8 @@ def test_what_differs_between_two_logs_is_no_text_of_the_signature(
 def test_what_of_a_signature_may_be_a_value_is_a_doubt(desk: Desk) -> None:
     assert desk.new("roll/shard", log="ERROR: the lease of 12 shards is held by node-7\n").exit_code == 0
     assert "'values: the signature has node-7: put" in desk.files()["en/roll/shard.md"]
+    assert desk.new("roll/lease", log="psycopg2.OperationalError: node-7 has the lease\n").exit_code == 0
+    assert "'values: the signature has node-7: put" in desk.files()["en/roll/lease.md"]
 
 
 def test_a_log_becomes_a_draft_in_both_languages_with_its_sample(desk: Desk) -> None:

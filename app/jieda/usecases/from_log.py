@@ -121,7 +121,7 @@ def draft_from_log(
         *((doubt("duplicate-from-log", ids=", ".join(close)),) if close else ()),
         doubt_guess("topics", failure.topics),
         doubt_guess("error-types", failure.error_types),
-        *_of_signatures(clues.signatures),
+        *_of_signatures(clues.signatures, diagnosis),
         doubt("sample-from-log", id=entry_id),
         doubt("source-from-log"),
     )
@@ -143,12 +143,13 @@ def known_failure(clues: Clues, content: Loaded) -> FrontMatter:
     )
 
 
-def _of_signatures(signatures: Sequence[str]) -> Iterable[Doubt]:
+def _of_signatures(signatures: Sequence[str], diagnosis: Diagnosis) -> Iterable[Doubt]:
     """Yield what is to be decided about them: there is none, or its numbers may differ between logs."""
     if not signatures:
         yield doubt("signature-from-log")
-    words = (word for each in signatures for word in literal_text(each).split())
-    if values := [word.strip(",.:;，。：；") for word in words if any(map(str.isdigit, word))]:
+    words = [word.strip(",.:;，。：；") for each in signatures for word in literal_text(each).split()]
+    types = {error.type for error in diagnosis.errors}  # `psycopg2.OperationalError` is the same in every log
+    if values := [word for word in words if any(map(str.isdigit, word)) and word not in types]:
         yield doubt("values-from-log", values=", ".join(values))
 
 
