@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cache
+from heapq import heapify, heappop, heappush
 from itertools import count
 from pathlib import Path
 
@@ -98,12 +99,21 @@ def recognize(candidates: Sequence[BilingualQuestion], record: Sequence[EntryTex
         if match := next(same, None):
             remaining.remove(match)
             known[number] = match
-    by_similarity = sorted(_similarities(candidates, by_page, known), key=lambda each: each[:2], reverse=True)
-    for similarity, number, imported in by_similarity:
-        remaining = by_page[imported.page]
-        if similarity >= SAME_QUESTION and number not in known and imported in remaining:
-            remaining.remove(imported)
+    pairs = list(_similar(candidates, by_page, known))
+    queue = [(-bound, -number, place, False) for place, (bound, number, *_) in enumerate(pairs)]
+    heapify(queue)
+    taken: set[str] = set()
+    while queue:
+        _, _, place, is_exact = heappop(queue)
+        _, number, imported, half, wordings = pairs[place]
+        if number in known or imported.id in taken:
+            continue
+        if is_exact:
             known[number] = imported
+            taken.add(imported.id)
+        # Comparing titles is slow, so it is put off until no other pair can be more similar.
+        elif (similarity := half + 0.5 * SequenceMatcher(None, *wordings).ratio()) >= SAME_QUESTION:
+            heappush(queue, (-similarity, -number, place, True))
     return known
 
 
@@ -137,11 +147,12 @@ def current_id(imported: EntryTexts, corpus: Corpus) -> str:
     return next(renamed, imported.id)
 
 
-def _similarities(
+def _similar(
     candidates: Sequence[BilingualQuestion], rest: Mapping[str, Sequence[EntryTexts]], known: Collection[int]
-) -> Iterator[tuple[float, int, EntryTexts]]:
-    """Yield similarity, number and record for each candidate not yet known and each record of its page in `rest` that
-    is similar enough: half of the similarity is that of the titles, half that of the answers."""
+) -> Iterator[tuple[float, int, EntryTexts, float, tuple[str, str]]]:
+    """Yield each candidate not yet known with each record of its page in `rest` that may be similar enough: the upper
+    bound of their similarity, its number, the record, half the similarity of the answers, and the titles, whose
+    similarity is the other half."""
     letters = cache(_occurrences)
     words = cache(lambda text: _occurrences(_words(text)))
     for number, candidate in enumerate(candidates):
@@ -152,9 +163,9 @@ def _similarities(
                 if then := imported.editions.get(lang):
                     # Ignores the order of words: links and headings were rewritten.
                     half = 0.5 * _overlap(answer, words(then.body))
-                    if half + 0.5 * _overlap(letters(question.title), letters(then.title)) >= SAME_QUESTION:
-                        titles = SequenceMatcher(None, question.title, then.title).ratio()
-                        yield half + 0.5 * titles, number, imported
+                    bound = half + 0.5 * _overlap(letters(question.title), letters(then.title))
+                    if bound >= SAME_QUESTION:
+                        yield bound, number, imported, half, (question.title, then.title)
 
 
 def _occurrences(items: Iterable[str]) -> frozenset[str]:
