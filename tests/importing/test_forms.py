@@ -852,7 +852,7 @@ def test_what_other_programs_export_is_plain_markdown(
         '::: {custom-style="Code"}\nx = a[[1]]\n:::\n'
     )
     word = (
-        "<h1><a href='#is-it-slow'>Is it slow?</a></h1>"
+        "<div role='main'><h1><a href='#is-it-slow'>Is it slow?</a></h1>"
         "<p>Yes, see <a href='#top'>the next one</a><sup><a href='#n1'>[1]</a></sup>.</p>"
         "<h2><a href='#more'>More</a></h2>"
         "<h1>Is it fast?</h1><p><span style='font-family:Wingdings'>l<span>&nbsp;</span></span>Ask.</p>"
@@ -860,6 +860,7 @@ def test_what_other_programs_export_is_plain_markdown(
         "<p><b>Not </b><a href='#is-it-slow'>so slow</a>.</p>"
         "<div role='tablist'><button role='tab' id='a'>pip</button><button role='tab' id='b'>uv</button></div>"
         "<div role='tabpanel' aria-labelledby='a'>Wait.</div><div role='tabpanel' aria-labelledby='b'>Go.</div>"
+        "<aside class='quote'>It runs.</aside><p class='post-likes'>3 Likes</p></div>"
     )
     assert imported(["faq.md", "w.html"], faq_DOT_md=page, w_DOT_html=word).exit_code == 0
     texts = [
@@ -870,7 +871,7 @@ def test_what_other_programs_export_is_plain_markdown(
         "See here, [Is it stuck?](stuck.md) and Setup; `[[ -f x ]]`, [[1, 2]].\n\nPress stop. a\n\nx = a[[1]]\n",
         "Yes, see the next one[1].\n\n### More\n",
         "- Ask.\n\nRead [this](https://example.com/a?b).\n\n**Not** [so slow](slow.md).\n\n"
-        "**pip**\n\nWait.\n\n**uv**\n\nGo.\n",
+        "**pip**\n\nWait.\n\n**uv**\n\nGo.\n\nIt runs.\n",
     ]
 
 

@@ -60,9 +60,11 @@ class TreeBuilder(HTMLParser):
             names.add(attributes.get("id", ""))
         if attributes.get("role") in LANDMARKS or SILENT_NAMES & names:
             return True
+        if element.name not in {"header", "aside"}:
+            return element.name in SILENT
         # A header or notice of a part of the page is not that of the site.
-        of_part = element.name in {"header", "aside"} and any(each.name in CONTENT for each in self._open)
-        return element.name in SILENT and not of_part
+        around = {name for each in self._open for name in (each.name, each.attributes.get("role", ""))}
+        return CONTENT.isdisjoint(around)
 
 
 def _holds_page(element: Element) -> bool:
