@@ -31,3 +31,8 @@ def test_a_layout_tells_whose_lines_they_are_and_where_each_failure_is_told() ->
     assert sum(run for run, _, _ in layout.margins) == 10, "what comes after has no margin"
     assert layout.failures == ((5, 9, 0), (8, 10, 0), (12, 13, 1))
     assert layout.wrappers == (1,)
+
+
+def test_an_actor_behind_a_launcher_is_named_as_the_log_does() -> None:
+    line = "(Trainer pid=5410, ip=10.0.3.8) [rank11]: RuntimeError: lost\n"
+    assert layout_of(parse(line, FORMATS)).sources == ("(Trainer pid=5410, ip=10.0.3.8) [rank11]:",)

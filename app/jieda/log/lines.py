@@ -224,7 +224,7 @@ def _find_prefix(line: str, prefix: re.Pattern[str]) -> tuple[str, int]:
     source, start, tried = "", 0, 0
     while tried < _MOST_PREFIXES and (found := prefix.match(line, start)):
         tried += 1
-        source += found["source"] or ""
+        source = f"{source} {found['source'] or ''}".strip()
         start = found.end()
         if line[start : start + 1] in {" ", "\t"}:
             start += 1
