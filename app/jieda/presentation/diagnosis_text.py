@@ -108,7 +108,7 @@ class _TextWriter:
         if elsewhere := elsewhere_text(diagnosis, t):
             yield elsewhere
         if diagnosis.near:
-            yield t("diagnosis.similar" if clean else "diagnosis.nearest")
+            yield (t("diagnose.similar" if clean else "diagnose.nearest") + t("list.colon")).rstrip()
             for near in diagnosis.near:
                 shares = describe_near(near, diagnosis.framework, t)
                 about = "  ".join(filter(None, (near.entry.id, near.edition.applies_to, shares)))

@@ -79,8 +79,10 @@ async def chat(request: Request) -> Response:
         choice = {"message": {"role": "assistant", "content": answer}}
         body = respond_with("chat.completion", choice, "stop") | {"usage": USAGE}
         return JSONResponse(body, headers=UNCACHED)
+    delta = {"role": "assistant", "content": answer}
     chunks = [
-        respond_with("chat.completion.chunk", {"delta": delta}, reason) for delta, reason in deltas(answer)
+        respond_with("chat.completion.chunk", {"delta": delta}, None),
+        respond_with("chat.completion.chunk", {"delta": {}}, "stop"),
     ]
     if (conversation.stream_options or {}).get("include_usage"):
         chunks.append(chunks[-1] | {"choices": [], "usage": USAGE})
@@ -103,14 +105,6 @@ def completion(
     """Return an answer, or a chunk of one."""
     choices = [{"index": 0, **choice, "finish_reason": reason}]
     return {"id": completion_id, "object": kind, "created": created, "model": MODEL, "choices": choices}
-
-
-def deltas(answer: str) -> Iterator[tuple[dict[str, str], str | None]]:
-    """Yield an answer as deltas, paragraph by paragraph, each with its finish reason, None until the last."""
-    yield {"role": "assistant", "content": ""}, None
-    for paragraph in answer.split("\n\n"):
-        yield {"content": f"{paragraph}\n\n"}, None
-    yield {}, "stop"
 
 
 async def answer_to(request: Request, text: str) -> str:

@@ -1,10 +1,9 @@
 """Texts for programs that read the site, which depend only on the generation: feed, sitemap, llms files, OpenSearch."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from datetime import date
 from functools import partial
-from itertools import chain
 
 from jieda.content.catalog import without_framework
 from jieda.content.library import Library
@@ -14,7 +13,7 @@ from jieda.presentation.fence import derived_fence
 from jieda.presentation.paths import TAG_PAGES
 from jieda.presentation.urls import Urls, rewrite
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.layout import Alternate, alternates, icon_url
+from jieda.web.pages.layout import Here, alternates, icon_url
 from jieda.web.pages.parts import page_count
 from jieda.web.templating import render
 
@@ -80,8 +79,8 @@ def opensearch(context: PageContext) -> str:
 
 
 ENTRIES_A_FILE = 20_000
-Page = tuple[str, str, tuple[Alternate, ...]]
-"""The address of a page in one language, the ISO date of its last change or an empty text, and all its addresses."""
+Page = tuple[Here, str, Collection[Language]]
+"""A page: its address by language, the ISO date of its last change, or empty, and the languages that have it."""
 
 
 def robots(context: PageContext) -> str:
@@ -105,34 +104,24 @@ def sitemap(context: PageContext) -> str:
 def sitemap_part(context: PageContext, number: int) -> str:
     """Render part `number`, from 1, as XML."""
     urls, library = context.urls, context.library
-    pages = chain(_general(urls, library) if number == 1 else (), _entries(urls, library, number))
-    return render("sitemap.xml", pages=pages)
+    pages = [*_general(urls, library)] if number == 1 else []
+    for entry_id in library.ids[(number - 1) * ENTRIES_A_FILE : number * ENTRIES_A_FILE]:
+        entry = library.summary(entry_id)
+        pages.append((partial(urls.entry, entry_id=entry_id), entry.updated.isoformat(), entry.editions))
+    located = [(alternates(urls, address, langs), changed) for address, changed, langs in pages]
+    return render(
+        "sitemap.xml", pages=[(url, changed, links) for links, changed in located for _, url in links[:-1]]
+    )
 
 
 def _general(urls: Urls, library: Library) -> Iterator[Page]:
-    both = tuple(Language)
     for address in (urls.home, urls.entries, urls.diagnose, urls.agents, urls.about):
-        yield from _page(urls, address, both, "")
+        yield address, "", tuple(Language)
     for facet in TAG_PAGES:
         for value in library.taxonomy.facet(facet):
-            entries = library.tagged(facet, value)
-            if entries:
-                changed = entries[0].updated.isoformat()
-                yield from _page(urls, partial(urls.tag, facet=facet, value=value), both, changed)
-
-
-def _entries(urls: Urls, library: Library, number: int) -> Iterator[Page]:
-    for entry_id in library.ids[(number - 1) * ENTRIES_A_FILE : number * ENTRIES_A_FILE]:
-        entry = library.summary(entry_id)
-        changed = entry.updated.isoformat()
-        yield from _page(urls, partial(urls.entry, entry_id=entry.id), entry.editions, changed)
-
-
-def _page(
-    urls: Urls, address: Callable[[Language], str], langs: Collection[Language], changed: str
-) -> Iterator[Page]:
-    links = alternates(urls, address, langs)
-    return ((url, changed, links) for _, url in links[:-1])
+            if entries := library.tagged(facet, value):
+                address = partial(urls.tag, facet=facet, value=value)
+                yield address, entries[0].updated.isoformat(), tuple(Language)
 
 
 def llms_list(context: PageContext) -> str:
