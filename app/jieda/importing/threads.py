@@ -1,14 +1,15 @@
 """Reads threads of an issue tracker from a JSON array or JSON lines: `gh issue list --json …`, the REST answers of
-GitHub, GitLab and Gitee, or GitLab's project export. The constants list the field names of all of them."""
+GitHub, GitLab and Gitee, or GitLab's project export. FIELDS has the field names of all of them."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jieda.errors import JiedaError
+from jieda.importing.elements import MARKUP
 from jieda.importing.outline import fence_after
 from jieda.importing.wording import WORDING
 
@@ -16,15 +17,7 @@ MAX_BYTES = 256 << 20
 MAX_TEXT = 256 << 10
 """Maximum number of characters read of each text in a thread."""
 
-TITLE = ("title",)
-TEXT = ("body", "description", "text", "note")
-ADDRESS = ("url", "html_url", "web_url")
-NUMBER = ("number", "iid", "id")
-AUTHOR = ("author", "user")
-AUTHOR_NAME = ("login", "username", "name", "id")
-COMMENTS = ("comments", "notes", "comment_list")
-COMMENT_COUNT = ("comments", "user_notes_count", "comments_count")
-STATE = ("state", "status")
+FIELDS = {name: tuple(text.split()) for name, text in MARKUP["thread"].items()}
 CLOSED = frozenset({"closed", "merged", "progressing_done", "rejected"})
 REFERENCE = re.compile(r"(?<![\w/#])#(\d+)\b|/issues/(\w+)")
 
@@ -94,7 +87,7 @@ def read_threads(file: Path) -> tuple[Thread, ...]:
     by_url = {
         thread.url: thread
         for issue in _objects(text, file)
-        if not ("pull_request" in issue or "/pull/" in _text(issue, ADDRESS)) and (thread := _thread(issue))
+        if not ("pull_request" in issue or "/pull/" in _text(issue, "address")) and (thread := _thread(issue))
     }
     return tuple(by_url.values())
 
@@ -115,19 +108,19 @@ def _objects(text: str, file: Path) -> Iterator[Mapping[str, Any]]:
 
 def _thread(fields: Mapping[str, Any]) -> Thread | None:
     """Convert an object to a thread; None if it has no title or no address."""
-    title, url = _text(fields, TITLE), _text(fields, ADDRESS)
+    title, url = _text(fields, "title"), _text(fields, "address")
     if not (title and url.startswith(("https://", "http://"))):
         return None
     author = _author(fields)
-    comments = tuple(_comments(_first(fields, COMMENTS), url))
-    count = _first(fields, COMMENT_COUNT)
+    comments = tuple(_comments(_first(fields, "comments"), url))
+    count = _first(fields, "comment_count")
     return Thread(
         url=url,
-        number=_text(fields, NUMBER) or url.rpartition("/")[2],
+        number=_text(fields, "number") or url.rpartition("/")[2],
         title=" ".join(title.split()),
-        text=_text(fields, TEXT)[:MAX_TEXT],
+        text=_text(fields, "text")[:MAX_TEXT],
         author=author,
-        closed=_text(fields, STATE).casefold() in CLOSED,
+        closed=_text(fields, "state").casefold() in CLOSED,
         reactions=_reactions(fields),
         replies=max(len(comments), count if isinstance(count, int) else 0),
         comments=comments,
@@ -136,23 +129,23 @@ def _thread(fields: Mapping[str, Any]) -> Thread | None:
 
 def _comments(items: object, url: str) -> Iterator[Comment]:
     for comment in items if isinstance(items, list) else ():
-        if isinstance(comment, dict) and not comment.get("system") and (text := _text(comment, TEXT)):
-            address = _text(comment, ADDRESS) or url
+        if isinstance(comment, dict) and not comment.get("system") and (text := _text(comment, "text")):
+            address = _text(comment, "address") or url
             yield Comment(_author(comment), text[:MAX_TEXT], address, _reactions(comment))
 
 
-def _first(fields: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return next((fields[name] for name in names if fields.get(name) is not None), None)
+def _first(fields: Mapping[str, Any], kind: str) -> Any:
+    return next((fields[name] for name in FIELDS[kind] if fields.get(name) is not None), None)
 
 
-def _text(fields: Mapping[str, Any], names: Iterable[str]) -> str:
-    value = _first(fields, names)
+def _text(fields: Mapping[str, Any], kind: str) -> str:
+    value = _first(fields, kind)
     return str(value).replace("\r\n", "\n") if isinstance(value, (str, int)) else ""
 
 
 def _author(fields: Mapping[str, Any]) -> str:
-    value = _first(fields, AUTHOR)
-    return _text(value, AUTHOR_NAME) if isinstance(value, dict) else str(value or "")
+    value = _first(fields, "author")
+    return _text(value, "author_name") if isinstance(value, dict) else str(value or "")
 
 
 def _reactions(fields: Mapping[str, Any]) -> int:
