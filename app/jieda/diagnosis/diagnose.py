@@ -24,7 +24,6 @@ from jieda.diagnosis.words import WordReader
 from jieda.entry import Entry, Language
 from jieda.log.failures import LoggedFailure
 from jieda.log.formats import compile_formats
-from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.traceback import ParsedLog, find_passages, layout_of, parse
 from jieda.signature import GENERIC_WORDS, compile_signature_line, normalize
 from jieda.versions import Packages, doubtful_version
@@ -76,13 +75,11 @@ class Diagnoser:
         asks = () if origin.known else self._asks(best)
         if asks:
             best = [replace(each, confidence=Confidence.POSSIBLE) for each in best]
-        text = strip_codes(text)
-        raw = physical_lines(text)
         matches = _sort_by_version(
-            text, (self._match(each, parsed, raw, lang) for each in best), self._packages
+            "\n".join(parsed.physical), (self._match(each, parsed, lang) for each in best), self._packages
         )
         near = () if matches else tuple(self._near(each, lang) for each in scores.nearest(self._is_near))
-        elsewhere = self._cause_elsewhere(raw, parsed, lang)
+        elsewhere = self._cause_elsewhere(parsed, lang)
         troubled = shown.troubled or elsewhere is not None
         verdict = _verdict(matches, near, troubled=troubled)
         return Diagnosis(
@@ -97,7 +94,7 @@ class Diagnoser:
             layout=layout_of(parsed),
         )
 
-    def _match(self, one: Scored, parsed: ParsedLog, raw: Sequence[str], lang: Language) -> Match:
+    def _match(self, one: Scored, parsed: ParsedLog, lang: Language) -> Match:
         entry = self._entries[one.entry_id]
         places = [(place, MatchReason.SIGNATURE) for hit in one.hits for place in hit.shown]
         if one.words and not places:
@@ -111,7 +108,7 @@ class Diagnoser:
             if number not in lines:
                 found = line[place.start : place.end]
                 highlights[number] = (found,) if found else self._shared_words(one)
-                text = _around(raw[number - 1], highlights[number])
+                text = _around(parsed.physical[number - 1], highlights[number])
                 begins = max(0, text.find(line.strip()[:FIRST_WORDS]))
                 lines[number] = MatchedLine(number, text, reason, begins)
         matched = tuple(lines[number] for number in sorted(lines)[:MOST_LINES])
@@ -144,18 +141,16 @@ class Diagnoser:
         numbers = {n for one in islice(roots, 1) for n in (one.line, *(frame.number for frame in one.frames))}
         return frozenset(index for index, number in enumerate(parsed.numbers) if number in numbers)
 
-    def _cause_elsewhere(
-        self, raw: Sequence[str], parsed: ParsedLog, lang: Language
-    ) -> CauseElsewhere | None:
+    def _cause_elsewhere(self, parsed: ParsedLog, lang: Language) -> CauseElsewhere | None:
         """Return where the cause is if only wrappers and reports tell of a failure in the log; None otherwise."""
         reports = self.known.knowledge.failures.reports
         lines = [(compile_signature_line(line), each) for each in reports for line in each.lines]
         # Each line once, however many failures it tells of.
         for number in {one.line for one in parsed.raised if not one.wraps}:
-            if not any(line.matches(raw[number - 1]) for line, _ in lines):
+            if not any(line.matches(parsed.physical[number - 1]) for line, _ in lines):
                 return None
         # Normalized only now: most logs have a failure of their own.
-        text = normalize("\n".join(raw))
+        text = normalize("\n".join(parsed.physical))
         folded = text.casefold()
         for line, report in lines:
             if line.anchor in folded and (found := line.find(text)):

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from jieda.log.formats import Formats
-from jieda.log.lines import physical_lines, strip_codes
 
 ABOVE = 3
 """Lines above a traceback that may say that its exception was handled."""
@@ -53,11 +52,15 @@ class FailurePlace(NamedTuple):
     failure: int
 
 
-def mark_wrapping(raised: Sequence[LoggedFailure], text: str, formats: Formats) -> tuple[LoggedFailure, ...]:
-    """Mark the wrappers; and, if the log has another failure, those that were handled or caused by the next one."""
-    lines = physical_lines(strip_codes(text)) if len(raised) > 1 else []
+def mark_wrapping(
+    raised: Sequence[LoggedFailure], lines: Sequence[str], formats: Formats
+) -> tuple[LoggedFailure, ...]:
+    """Mark the wrappers; and, if the log with these lines has another failure, those that were handled or caused by the
+    next one."""
     wrappers = {place for place, one in enumerate(raised) if one.name in formats.wrappers}
-    asides = {place for place, one in enumerate(raised) if lines and _is_handled(one, lines, formats)}
+    asides = {
+        place for place, one in enumerate(raised) if len(raised) > 1 and _is_handled(one, lines, formats)
+    }
     for place, (_, cause) in enumerate(pairwise(raised)):
         if any(words in _before(cause, lines) for words in formats.failures.caused):
             asides.add(place)

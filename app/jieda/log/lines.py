@@ -56,6 +56,8 @@ TRIED = 20
 class FoldedLog:
     """A log whose distinct lines are kept once, without decoration. Lines of the paste are counted from 1."""
 
+    physical: Sequence[str]
+    """The lines of the paste without codes (`strip_codes`)."""
     texts: Sequence[str]
     """The distinct lines, by first appearance."""
     numbers: Sequence[int]
@@ -134,7 +136,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
             processes.setdefault(found[1], text_index)
     first = dict(zip(reversed(rows), reversed(places), strict=True))
     numbers = [first[row] for row in range(len(index))]
-    return FoldedLog(tuple(index), numbers, rows, places, printed, processes, margins)
+    return FoldedLog(physical, tuple(index), numbers, rows, places, printed, processes, margins)
 
 
 def _learn_prefixes(lines: Sequence[str], formats: Formats) -> Formats:

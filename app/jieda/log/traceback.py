@@ -20,7 +20,7 @@ from jieda.log.failures import (
     without_values,
 )
 from jieda.log.formats import ASSERTION, TEXT_READ, Formats, LineKind, LineRead, raised_at_the_end, read_lines
-from jieda.log.lines import FoldedLog, fold, physical_lines, strip_codes
+from jieda.log.lines import FoldedLog, fold
 
 MOST_FRAMES = 200
 """Most frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""
@@ -36,13 +36,14 @@ _DIGITS = str.maketrans(dict.fromkeys("0123456789", "1"))
 
 @dataclass(frozen=True, slots=True)
 class ParsedLog:
-    """A parsed paste. `texts`, `numbers`, `processes` and `margins` are those of the `FoldedLog`.
+    """A parsed paste. `physical`, `texts`, `numbers`, `processes` and `margins` are those of the `FoldedLog`.
 
     `raised` lists each failure once, in the order of the log; `occurrences` lists all their occurrences.
 
     `frames` lists all frames, each once, including those of truncated tracebacks.
     """
 
+    physical: Sequence[str]
     texts: Sequence[str]
     numbers: Sequence[int]
     raised: tuple[LoggedFailure, ...]
@@ -78,12 +79,13 @@ def parse(text: str, formats: Formats) -> ParsedLog:
         raised.extend(reader.raised)
         for frame in reader.all_frames:
             frames.setdefault((frame.path, frame.line, frame.function), frame)
-    raised = raised or _lines_of_errors(text, folded, formats)
+    raised = raised or _lines_of_errors(folded, formats)
     once, occurrences = _merge_occurrences(raised)
     return ParsedLog(
+        folded.physical,
         folded.texts,
         folded.numbers,
-        mark_wrapping(once, text, formats),
+        mark_wrapping(once, folded.physical, formats),
         tuple(frames.values()),
         folded.processes,
         folded.margins,
@@ -91,12 +93,11 @@ def parse(text: str, formats: Formats) -> ParsedLog:
     )
 
 
-def _lines_of_errors(text: str, folded: FoldedLog, formats: Formats) -> list[LoggedFailure]:
+def _lines_of_errors(folded: FoldedLog, formats: Formats) -> list[LoggedFailure]:
     """Return the lines of errors by their level: all that some logs say of a failure."""
-    text = strip_codes(text)
+    lines, text = folded.physical, "\n".join(folded.physical)
     if not (formats.error_level.search(text) or formats.error_field.search(text.lower())):
         return []
-    lines = physical_lines(text)
     telling = {line for line in dict.fromkeys(lines) if tells_of_error(line, formats)}
     rows = {place: row for row, place in reversed([*enumerate(folded.places)]) if lines[place - 1] in telling}
     return [
