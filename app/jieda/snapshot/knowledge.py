@@ -71,40 +71,6 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds until a thread that died is restarted, doubled each time."""
 
 
-class Threads:
-    """Daemon threads, so that the process can end without waiting for them."""
-
-    def __init__(self, stop: threading.Event, note_death: Callable[[str], None]) -> None:
-        """`note_death` is called with a message when a thread dies."""
-        self._stop, self._note_death = stop, note_death
-        self._threads: list[threading.Thread] = []
-
-    def start(self, name: str, work: Callable[[], None]) -> None:
-        """Start a thread that runs `work`, again after each exception."""
-        thread = threading.Thread(target=self._run, args=(name, work), name=name, daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
-    def join(self, seconds: float) -> None:
-        """Wait for each thread for at most `seconds`."""
-        for thread in self._threads:
-            thread.join(seconds)
-
-    def _run(self, name: str, work: Callable[[], None]) -> None:
-        pause = FIRST_PAUSE
-        while True:
-            try:
-                work()
-            except BaseException as error:  # even MemoryError, which would go unnoticed otherwise
-                log.critical("the thread %s died and is restarted", name, exc_info=True)
-                self._note_death(f"the thread {name} died of {type(error).__name__}")
-            else:
-                return
-            if self._stop.wait(pause):
-                return
-            pause = min(2 * pause, LONGEST_PAUSE)
-
-
 class Knowledge:
     """Opens the current generation, follows it and, unless `follow_only`, builds it from the configured content."""
 
@@ -124,7 +90,7 @@ class Knowledge:
         self._address = own_address(settings.host, settings.port)
         self._stop = threading.Event()
         self._last_death = ("", 0.0)
-        self._threads = Threads(self._stop, self._note_death)
+        self._threads: list[threading.Thread] = []
         self._analyzers = analyzers or analyzers_of(settings)
         self._use(settings.data, "")
 
@@ -166,6 +132,26 @@ class Knowledge:
             "" if served is None or len(served.library) else "there are no entries",
         )
         return Health(status, next(filter(None, reasons), ""), engine.failure if engine else None)
+
+    def _start(self, name: str, work: Callable[[], None]) -> None:
+        """Start a thread that runs `work`, again after each exception. The process can end without waiting for it."""
+        thread = threading.Thread(target=self._run, args=(name, work), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _run(self, name: str, work: Callable[[], None]) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                work()
+            except BaseException as error:  # even MemoryError, which would go unnoticed otherwise
+                log.critical("the thread %s died and is restarted", name, exc_info=True)
+                self._note_death(f"the thread {name} died of {type(error).__name__}")
+            else:
+                return
+            if self._stop.wait(pause):
+                return
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def _note_death(self, reason: str) -> None:
         self._last_death = (reason, time.time())
@@ -211,23 +197,23 @@ class Knowledge:
         if self._analyzers.embedder is not None:
             self._analyzers.embedder.open()
         self._follower.announce()
-        self._threads.start("jieda-follow", partial(self._follower.follow, self._stop))
+        self._start("jieda-follow", partial(self._follower.follow, self._stop))
         if self._analyzers.engine is not None:
-            self._threads.start("jieda-cluster", partial(watch_cluster, self._follower, self._stop))
+            self._start("jieda-cluster", partial(watch_cluster, self._follower, self._stop))
         if not self._follow_only:
             self.watch()
 
     def watch(self) -> None:
         """Start to build when the content changes, if configured, and to retry failed builds."""
         watch = Watch(self._settings.watch) if self._settings.reload_content else None
-        self._threads.start("jieda-watch", partial(self._keeper.follow_content, watch))
+        self._start("jieda-watch", partial(self._keeper.follow_content, watch))
         if self._leading:
-            self._threads.start("jieda-lead", self._keep_leading)
+            self._start("jieda-lead", self._keep_leading)
 
     def lead(self) -> None:
         """Start to build for the processes that follow, when the content changes, if configured, and on request."""
         self.watch()
-        self._threads.start("jieda-requests", self._keeper.answer_requests)
+        self._start("jieda-requests", self._keeper.answer_requests)
 
     def _keep_leading(self) -> None:
         while not self._stop.wait(OWNERSHIP_INTERVAL):
@@ -240,7 +226,8 @@ class Knowledge:
         """Stop everything that `start` started; a build in progress is abandoned."""
         self._stop.set()
         self._follower.announcement.withdraw()
-        self._threads.join(2.0)
+        for thread in self._threads:
+            thread.join(2.0)
 
     def reload(self) -> "Future[Reloaded]":
         """Build the content as it is now, in the process that this one follows if there is one, and wait until every

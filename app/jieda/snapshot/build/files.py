@@ -7,7 +7,7 @@ ago is read again next time, because another change might not show in its times.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -49,8 +49,6 @@ class BuildResources:
 
 SETTLED_AFTER = 2_000_000_000
 """Nanoseconds after which a file's times are trusted: some file systems count in steps of a second or two."""
-BATCH = 500
-"""Files read between two writes to the store."""
 
 
 class FileReader:
@@ -71,7 +69,12 @@ class FileReader:
         listings = [list_directory(directory) for directory in self._directories]
         directories = tuple(listing.read(self._read) for listing in listings)
         present = {(listing.root.as_posix(), file.where) for listing in listings for file in listing.files}
-        self._flush(self._known.keys() - present)
+        gone = self._known.keys() - present
+        for key in gone:
+            del self._known[key]
+        if self._new or gone:
+            self._resources.facts.put_files(map(_to_row, self._new), gone)
+        self._new = []
         listing_problems = [problem for listing in listings for problem in listing.problems]
         return Reading(
             directories=directories,
@@ -97,17 +100,7 @@ class FileReader:
         if max(file.modified, file.changed) < now - SETTLED_AFTER:
             self._known[key] = result
             self._new.append(result)
-            if len(self._new) >= BATCH:
-                self._flush(())
         return result
-
-    def _flush(self, removed: Iterable[tuple[str, str]]) -> None:
-        removed = list(removed)
-        for key in removed:
-            del self._known[key]
-        if self._new or removed:
-            self._resources.facts.put_files(map(_to_row, self._new), removed)
-        self._new = []
 
 
 def _from_row(row: FileRow) -> KnownFile:
