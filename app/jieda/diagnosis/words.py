@@ -10,7 +10,6 @@ against an answer being likely, not against its being possible.
 """
 
 import math
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -134,25 +133,17 @@ class WordsWith:
     """The words of entries with those of one entry replaced. Implements `EntryWords`."""
 
     def __init__(self, words: EntryWords, entry_id: str, counted: Mapping[str, int]) -> None:
-        self._words = words
-        self._counted = counted
-        self._number = bisect_left(words.ids, entry_id)
-        self._is_new = entry_id not in words.ids[self._number : self._number + 1]
-        self.ids: Sequence[str] = words.ids
-        if self._is_new:
-            self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
+        self._words, self._entry_id, self._counted = words, entry_id, counted
+        self.ids: Sequence[str] = tuple(sorted({*words.ids, entry_id}))
+        self._numbers = {each: number for number, each in enumerate(self.ids)}
 
     def postings(self, word: str) -> WordPostings:
-        entries, counts = self._words.postings(word)
-        if self._is_new:
-            entries = entries + (entries >= self._number)
-        else:
-            kept = entries != self._number
-            entries, counts = entries[kept], counts[kept]
-        if not (count := self._counted.get(word, 0)):
-            return (entries, counts) if len(entries) else NO_POSTINGS
-        place = int(np.searchsorted(entries, self._number))
-        return np.insert(entries, place, self._number), np.insert(counts, place, count)
+        entries, counts = (column.tolist() for column in self._words.postings(word))
+        held = {self._words.ids[number]: count for number, count in zip(entries, counts, strict=True)}
+        held[self._entry_id] = self._counted.get(word, 0)
+        found = sorted((self._numbers[each], count) for each, count in held.items() if count)
+        numbers, counted = np.array(found, np.int64).reshape(-1, 2).T
+        return numbers, counted
 
 
 @dataclass(frozen=True, slots=True)
