@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 from jieda.cli.main import main
 
 from bench.importing import check, unnamed_problems
+from tests.support.server import COMMAND, environment
 from tests.support.small_content import write
 
 ENGLISH = """\
@@ -506,3 +508,21 @@ def test_an_unknown_framework_and_a_page_that_cannot_be_read_exit_with_2(desk: D
 def test_a_page_without_questions_exits_with_1(desk: Desk) -> None:
     desk.en.write_text("Nothing here.\n", encoding="utf-8")
     desk.run(str(desk.en), code=1)
+
+
+def test_where_the_disk_is_full_no_half_of_a_draft_stays(tmp_path: Path) -> None:
+    """Files can have no more than a few KiB here. An empty file would count as a draft that is there already."""
+    content = write(tmp_path / "content", {})
+    page = tmp_path / "faq.md"
+    page.write_text(
+        f"# FAQ\n\n## How do I resume?\n\nSet `--load`.\n\n## What is a mode?\n\n{'One. ' * 9000}\n"
+    )
+    command = [*COMMAND, "import", str(page), "--framework", "roll", "--content", str(content)]
+    run = subprocess.run(
+        ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh", *command],
+        env=environment({"PYTHONDONTWRITEBYTECODE": "1"}),
+        capture_output=True,
+        check=False,
+    )
+    assert (run.returncode, b"File too large" in run.stderr) == (2, True), run.stderr
+    assert not list(content.rglob("*.md"))

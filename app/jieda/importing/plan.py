@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jieda.analysis.pipeline import Analyzer, Glossary
+from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.markdown.body import parse_page
 from jieda.content.read.corpus import Corpus
 from jieda.content.read.load import Loaded
@@ -16,7 +17,7 @@ from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.importing.page import PagePair, is_foreign
 from jieda.importing.pairing import BilingualQuestion, find_candidates
-from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
+from jieda.importing.propose import Proposal, Proposer, Status, draft_files
 from jieda.importing.questions import WHOLE_PAGE_STYLES, LeftOut, find_left_out
 from jieda.importing.records import (
     EditionTexts,
@@ -100,11 +101,12 @@ class ImportPlan:
         )
 
     def write(self, directory: Path) -> list[Path]:
-        """Write new entries into a content directory, and the record; return the files of entries."""
-        written = list(write_drafts(directory, self.new))
+        """Write new entries into a content directory, all or none, and the record; return the files of entries."""
+        files = draft_files(directory, self.new)
+        carry_out([Create(path, content) for path, content in files.items()])
         if self.record != read_record(directory, self.framework.id):
             write_record(directory, self.framework.id, self.record)
-        return written
+        return [*files]
 
 
 def plan_import(request: ImportRequest, progress: Progress = iter) -> ImportPlan:

@@ -1,6 +1,5 @@
-"""Makes proposals of entries from imported questions, and writes them as drafts."""
+"""Makes proposals of entries from imported questions, and drafts of them."""
 
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -229,25 +228,20 @@ def _code_doubts(bodies: Mapping[Language, str], framework: str) -> Iterator[Dou
         yield doubt("identifier", names=names)
 
 
-def write_drafts(directory: Path, proposals: Iterable[Proposal]) -> Iterator[Path]:
-    """Write the editions and their images into a content directory, except over existing files; yield those written."""
+def draft_files(directory: Path, proposals: Iterable[Proposal]) -> dict[Path, bytes]:
+    """Return the editions and their images as files of a content directory, except those that exist."""
+    files: dict[Path, bytes] = {}
     for proposal in proposals:
         for lang, edition in proposal.editions.items():
             path = directory / lang / f"{proposal.id}.md"
-            doubts = tuple(_one_line(each.render(lang)) for each in edition.doubts)
-            content = edition_text(replace(edition.front, doubts=doubts), edition.body).encode()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                # "x": a file that was created in the meantime is not overwritten either.
-                with path.open("xb") as file:
-                    file.write(content)
-            except FileExistsError:
+            if path.exists():
                 continue
-            yield path
+            doubts = tuple(_one_line(each.render(lang)) for each in edition.doubts)
+            files[path] = edition_text(replace(edition.front, doubts=doubts), edition.body).encode()
             for name, source in edition.images.items():
                 if not (image := path.with_name(name)).exists():
-                    shutil.copyfile(source, image)
-                    yield image
+                    files[image] = source.read_bytes()
+    return files
 
 
 def _one_line(text: str) -> str:
