@@ -57,6 +57,8 @@ def test_an_output_or_a_log_that_cannot_be_written_does_not_end_the_command(tmp_
     kept = run("--log", "/dev/full", *python(program), cwd=tmp_path)
     assert (kept.returncode, kept.stdout, (tmp_path / "saved").exists()) == (3, "step 1\n", True)
     assert "/dev/full: No space left on device" in kept.stderr
+    unreported = run("--report", "/dev/full", *python(FAILING)).stderr.removeprefix(OOM)
+    assert "CUDA out of memory" in unreported.partition("No space left on device\n")[2]
     (tmp_path / "saved").unlink()
     with Path("/dev/full").open("wb") as full:
         ended = subprocess.run(

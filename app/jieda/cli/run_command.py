@@ -118,14 +118,14 @@ def _close(copy: BinaryIO) -> bool:
 
 
 def _deliver(answer: bytes, report: str | None) -> None:
-    """Write an answer, if there is one, to the report or to standard error."""
+    """Write an answer, if there is one, to the report or, also if that fails, to standard error."""
     try:
         if answer and report:
             Path(report).write_bytes(answer)
-        else:
-            _write(2, answer)
+            return
     except OSError as error:
         _say(f"jieda run: {report}: {error.strerror}")
+    _write(2, answer)
 
 
 def run_and_copy(arguments: tuple[str, ...], tail: Tail, copy: BinaryIO | None) -> int:
