@@ -73,6 +73,7 @@ def test_a_full_disk_is_told_in_a_line(tmp_path: Path) -> None:
     assert ended.returncode != 0
     assert "cannot be written: File too large" in ended.stderr
     assert "None" not in ended.stderr
+    assert not (tmp_path / "faq").exists(), "the next try would find a folder that is not empty"
 
 
 def test_what_is_written_serves_and_checks_and_installs_nothing_by_a_name_that_anybody_may_take(

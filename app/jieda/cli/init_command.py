@@ -14,6 +14,7 @@ from jieda import git
 from jieda.cli.import_command import PAGE, import_pages
 from jieda.cli.running import note
 from jieda.content.authoring.source_text import sync_twins
+from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.markdown.links import slug
 from jieda.content.read.load import Loaded
 from jieda.entry import Language
@@ -85,11 +86,10 @@ def command(  # noqa: PLR0913 - one parameter for each option
     fields = {each: field or FIELDS[each] for each in languages}
     names = {each: name or filled(NAMES[each], {"field": fields[each]}) for each in languages}
     folder, content = _folder_name(fields[languages[0]]), directory / "content"
-    for path, text in _files(names, fields, folder):
-        place = directory / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
-        click.echo(str(place))
+    steps = [Create(directory / path, text.encode()) for path, text in _files(names, fields, folder)]
+    carry_out(steps)
+    for step in steps:
+        click.echo(str(step.path))
     if len(languages) > 1:
         sync_twins(Loaded([content]).corpus, [f"{folder}/{ENTRY}"])
     if as_repository:
