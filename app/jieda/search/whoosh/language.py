@@ -32,7 +32,7 @@ from jieda.han import HAN, has_han
 from jieda.search.answers import QueryOperator
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.protocol import AdmittedDocuments, Scores
-from jieda.search.whoosh.index import TAGS, TITLE, WHOLE, WhooshReader
+from jieda.search.whoosh.index import TAGS, WHOLE, WhooshIndex
 from jieda.taxonomy import Taxonomy
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -42,7 +42,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "error_type": ("error_type", "错误类型"),
     "lang": ("lang", "语言"),
     "updated": ("updated", "更新"),
-    TITLE: ("title", "标题"),
+    "title": ("title", "标题"),
 }
 """Fields by their typed names; any other name is text."""
 BY_NAME = {name: field for field, names in NAMES.items() for name in names}
@@ -98,7 +98,7 @@ class QueryLanguage:
     """Parses queries with the field values of an index. Safe to share between threads."""
 
     def __init__(self, index: EmbeddedIndex, analyzer: Analyzer, taxonomy: Taxonomy) -> None:
-        self._index, self._analyzer, self._taxonomy = WhooshReader(index, analyzer), analyzer, taxonomy
+        self._index, self._analyzer, self._taxonomy = WhooshIndex(index, analyzer), analyzer, taxonomy
         self._parser = qparser.QueryParser(
             WHOLE,
             self._index.schema,
@@ -141,7 +141,7 @@ class QueryLanguage:
         asked = self._parser.parse(" ".join(part.asked for part in parts))
         free = [(one.start(), one.group()) for one in words]
         free += [(part.start, part.words) for part in parts if part.words]
-        within = AdmittedDocuments(self._index.found_by(asked), self._recency, listed=not words)
+        within = AdmittedDocuments(self._index.matching(asked), self._recency, listed=not words)
         operators = tuple(
             QueryOperator(text[one.start : one.end], " ".join((text[: one.start] + text[one.end :]).split()))
             for one in parts
@@ -163,7 +163,7 @@ class QueryLanguage:
         found: dict[str, dict[str, str]] = {}
         for field in TAGS:
             tags = self._taxonomy.facet(field) if field != "lang" else {}
-            ids = {one: one for one in map(bytes.decode, self._index.lexicon(field))}
+            ids = {one: one for one in map(bytes.decode, self._index.reader().lexicon(field))}
             known = filter(tags.__contains__, ids)
             names = {self._analyzer.fold(name): one for one in known for name in tags[one].name.values()}
             # An id stays one where another tag has it as its name; ids come first.
@@ -211,12 +211,12 @@ class QueryLanguage:
     def _read_ambiguous(self, chunk: re.Match[str], follows: bool) -> OperatorPart | None:
         """Recognize `title:word`, `-word` and `mem*`; `follows`: it is not the first chunk."""
         text, span = chunk.group(), chunk.span()
-        if (match := FIELD.fullmatch(text)) and _field(match) == TITLE and match["colon"] == ":":
-            sign, value = "NOT " if match["sign"] else "", self._phrase(TITLE, match["value"].strip('"“”'))
+        if (match := FIELD.fullmatch(text)) and _field(match) == "title" and match["colon"] == ":":
+            sign, value = "NOT " if match["sign"] else "", self._phrase("title", match["value"].strip('"“”'))
             return OperatorPart(*span, sign + value, "" if sign else match["value"]) if value else None
         if match := BEGINNING.fullmatch(text):
             word = match["word"].casefold()
-            known = word not in C_TYPES and self._index.expand_prefix(WHOLE, word)
+            known = word not in C_TYPES and self._index.reader().expand_prefix(WHOLE, word)
             return OperatorPart(*span, f"{'NOT ' if match['sign'] else ''}{word}*") if known else None
         if (
             follows
@@ -231,7 +231,7 @@ class QueryLanguage:
         """Return consecutive words in Whoosh's syntax; empty if no entry has them."""
         words = " ".join(self._analyzer.analyze(text).words)
         asked = f'{field}:"{words}"' if " " in words else f"{field}:{words}"
-        return asked if words and self._index.found_by(self._parser.parse(asked)).any() else ""
+        return asked if words and self._index.matching(self._parser.parse(asked)).any() else ""
 
     def _join_operands(
         self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]
