@@ -852,7 +852,7 @@ def test_what_other_programs_export_is_plain_markdown(
         '::: {custom-style="Code"}\nx = a[[1]]\n:::\n'
     )
     word = (
-        "<div role='main'><h1><a href='#is-it-slow'>Is it slow?</a></h1>"
+        "<title>Wiki &amp; more</title><div role='main'><h1><a href='#is-it-slow'>Is it slow?</a></h1>"
         "<p>Yes, see <a href='#top'>the next one</a><sup><a href='#n1'>[1]</a></sup>.</p>"
         "<h2><a href='#more'>More</a></h2>"
         "<h1>Is it fast?</h1><p><span style='font-family:Wingdings'>l<span>&nbsp;</span></span>Ask.</p>"
@@ -863,6 +863,7 @@ def test_what_other_programs_export_is_plain_markdown(
         "<aside class='quote'>It runs.</aside><p class='post-likes'>3 Likes</p></div>"
     )
     assert imported(["faq.md", "w.html"], faq_DOT_md=page, w_DOT_html=word).exit_code == 0
+    assert "  - title: 'Wiki & more'\n" in draft(tmp_path, "slow")
     texts = [
         draft(tmp_path, name).partition("## Answer\n\n")[2] for name in ("stuck", "stop", "slow", "fast")
     ]

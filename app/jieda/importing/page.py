@@ -49,6 +49,7 @@ _COMMENT = re.compile(
 )
 """A comment, script or style, or code in a line, in which there is none. What is after one that does not end is not
 searched again, because many would take quadratic time."""
+_TITLE = re.compile(r"<title\b[^<>]*>([^<>]*)</title>", re.IGNORECASE)
 _DATES = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
 
 
@@ -100,13 +101,17 @@ def convert_page(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
     except RecursionError:
         raise ImportingError(f"{path}: it is nested too deeply to be read") from None
     markdown, origin = "\n".join(line for line, _ in lines), tuple(number for _, number in lines)
-    return make_page(path, markdown, lang, () if markdown == raw else origin)
+    named = _TITLE.search(raw) if TO_MARKDOWN[path.suffix.lower()] is html_to_markdown else None
+    return make_page(
+        path, markdown, lang, () if markdown == raw else origin, plain(named[1]) if named else ""
+    )
 
 
 def make_page(
-    path: Path, raw: str, lang: Language | None = None, origin: tuple[int, ...] = ()
+    path: Path, raw: str, lang: Language | None = None, origin: tuple[int, ...] = (), named: str = ""
 ) -> MarkdownPage:
-    """Make a page from `raw`, Markdown or MDX; the default title and date are those of the file at `path`."""
+    """Make a page from `raw`, Markdown or MDX; the default title is `named` or, like the date, that of the file at
+    `path`."""
     front = _FRONT.match(raw)
     fields = _front_matter(front) if front else {}
     if front and not fields and _PROSE.search(front["yaml"] or ""):
@@ -118,7 +123,7 @@ def make_page(
         path=path,
         lang=lang or language_of(text),
         titled=bool(fields.get("title")),
-        title=fields.get("title") or _first_heading(text) or legible(path.stem),
+        title=fields.get("title") or _first_heading(text) or named or legible(path.stem),
         updated=stated_date or date.fromtimestamp(path.stat().st_mtime),
         dated=stated_date is not None,
         lines=tuple(text.split("\n")),
