@@ -3,8 +3,6 @@
 Vectors are many and long, so their sign bits preselect those that are compared in full.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from jieda.search.index.array_file import ranges
@@ -45,31 +43,6 @@ SAMPLE = 256
 LEAST_APART = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """Maps cosines of an encoder to the scale that weights were chosen for. Encoders differ: with some, any two texts
-    have a cosine of .8."""
-
-    factor: float = 1.0
-    shift: float = 0.0
-
-    @classmethod
-    def of(cls, titles: Quantized, centroids: Quantized) -> "Calibration":
-        """Compute the scale from a title and the centroid of each of some entries."""
-        if len(titles) < 2:
-            return cls()
-        one, other = (rows.astype(np.float32) / STEPS for rows in (titles, centroids))
-        own = float(np.einsum("ij,ij->i", one, other).mean())
-        total = float(one.sum(axis=0) @ other.sum(axis=0))
-        others = (total / len(one) - own) / (len(one) - 1)
-        factor = (RELATED - UNRELATED) / max(own - others, LEAST_APART)
-        return cls(factor, UNRELATED - factor * others)
-
-    def __call__(self, cosines: Scores, weight: float = 1.0) -> Scores:
-        """Map a weighted sum of cosines; `weight` is the sum of the weights."""
-        return self.factor * cosines + self.shift * weight
-
-
 class VectorIndex:
     """The vectors of a collection: the centroids of all documents in one array, the others in the mapped segments."""
 
@@ -87,7 +60,7 @@ class VectorIndex:
         self._signs: Signs = np.zeros((self._size, sign_words(self._width)), np.uint64)
         if self._width:
             self._gather_centroids(collection)
-        self._calibrate = self._calibrate_by_titles() if calibrated else Calibration()
+        self._factor, self._shift = self._scale_by_titles() if calibrated else (1.0, 0.0)
 
     def similarity(self, vector: Vector, by_words: Scores) -> Similarity:
         """Return the similarity of each document; `by_words` is its score by words alone."""
@@ -100,8 +73,9 @@ class VectorIndex:
         for place in np.unique(places).tolist():
             here = places == place
             found = self._compare(self._segments[place], documents[here], vector, asked)
-            similar.text[chosen[here]] = self._calibrate(found.text, 1 + CENTROID_WEIGHT)
-            similar.title[chosen[here]] = self._calibrate(found.title)
+            # The text is a sum of cosines with weights of 1 and CENTROID_WEIGHT.
+            similar.text[chosen[here]] = self._factor * found.text + self._shift * (1 + CENTROID_WEIGHT)
+            similar.title[chosen[here]] = self._factor * found.title + self._shift
         return similar
 
     def _choose(self, vector: Vector, asked: Signs, by_words: Scores) -> Numbers:
@@ -129,14 +103,23 @@ class VectorIndex:
         text = np.maximum.reduceat(alike, centroids) + CENTROID_WEIGHT * central
         return Similarity(text, np.maximum.reduceat(np.where(titled, alike, -1.0), centroids))
 
-    def _calibrate_by_titles(self) -> Calibration:
+    def _scale_by_titles(self) -> tuple[float, float]:
+        """Return factor and shift from the cosines of an encoder to the scale that weights were chosen for, by a title
+        and the centroid of some entries. Encoders differ: with some, any two texts have a cosine of .8."""
         embedded = np.flatnonzero(self._has_vectors)
         sample = embedded[:: -(-len(embedded) // SAMPLE) or 1]
+        if len(sample) < 2:
+            return 1.0, 0.0
         titles = [
             self._segments[place].vectors(document)[1]
             for place, document in self._places[:, sample].T.tolist()
         ]
-        return Calibration.of(np.array(titles, np.int8), self._centroids[sample])
+        one, other = (np.array(rows, np.float32) / STEPS for rows in (titles, self._centroids[sample]))
+        own = float(np.einsum("ij,ij->i", one, other).mean())
+        total = float(one.sum(axis=0) @ other.sum(axis=0))
+        others = (total / len(one) - own) / (len(one) - 1)
+        factor = (RELATED - UNRELATED) / max(own - others, LEAST_APART)
+        return factor, UNRELATED - factor * others
 
     def _gather_centroids(self, collection: Collection) -> None:
         for place, segment in enumerate(collection.segments):
