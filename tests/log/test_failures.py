@@ -103,6 +103,7 @@ def only(log: str) -> LoggedFailure:
         ("2026-03-01T10:00:00Z  WARN 1 --- [main] c.e.Shop : KeyError: 1", "KeyError", "1"),
         ("10:00:00.117 [main] INFO c.e.Shop - KeyError: 1", "KeyError", "1"),
         ("thread 'main' (4110) panicked at a.rs:4:5:", "Rust", "thread 'main' (4110) panicked at a.rs:4:5:"),
+        ("[FIRING:2] HeapUsageHigh ledger", "alert", "[FIRING:2] HeapUsageHigh ledger"),
         ("A.java:12: error: cannot find symbol", "compiler", "A.java:12: error: cannot find symbol"),
     ],
 )
