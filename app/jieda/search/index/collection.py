@@ -183,13 +183,11 @@ class FacetColumns:
         """The values of each facet that documents have."""
         self._documents: dict[str, Array] = {}
         self._numbers: dict[str, Array] = {}
-        self._firsts: dict[str, Array] = {}
         for facet, values in rows.items():
             held = [np.concatenate(values[value]) for value in self.values[facet]]
             counts = [len(documents) for documents in held]
             self._documents[facet] = np.concatenate([np.zeros(0, dtype=np.int32), *held])
             self._numbers[facet] = np.repeat(np.arange(len(counts)), counts)
-            self._firsts[facet] = np.cumsum([0, *counts[:-1]])
 
     def passing(self, filters: Filters, without: str = "") -> Mask | None:
         """Return the mask of documents that pass all filters but the one on the facet `without`; None if all do."""
@@ -202,20 +200,14 @@ class FacetColumns:
         """Return the mask of documents that have no edition in a language."""
         return ~self._chosen(EDITION, (lang,))
 
-    def counts(self, facet: str, among: Mask) -> dict[str, int]:
-        values = self.values[facet]
-        if not values:
-            return {}
-        # Only values that documents have are listed, so no group is empty.
-        counted = np.add.reduceat(among[self._documents[facet]], self._firsts[facet], dtype=np.intp)
-        return dict(zip(values, counted.tolist(), strict=True))
-
     def all_counts(self, answering: Mask, filters: Filters) -> Mapping[str, Mapping[str, int]]:
         """Count for each value of each facet the answers if that value alone were chosen in that facet."""
         counted = {}
         for facet in FACETS:
-            passing = self.passing(filters, without=facet)
-            counted[facet] = self.counts(facet, answering if passing is None else answering & passing)
+            passing, values = self.passing(filters, without=facet), self.values[facet]
+            among = (answering if passing is None else answering & passing)[self._documents[facet]]
+            counts = np.bincount(self._numbers[facet][among], minlength=len(values))
+            counted[facet] = dict(zip(values, counts.tolist(), strict=True))
         return counted
 
     def documents(self, facet: str, value: str) -> Array:
