@@ -18,7 +18,7 @@ from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import translator
 from jieda.log.window import SEARCHED, Utf8Writer, is_binary, unpacker_of
-from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, FORMS, PLAIN, as_evidence, as_text
+from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, FORMS, as_evidence, as_text
 from jieda.usecases.diagnose import NONE, diagnose_log, window
 
 CHUNK = 1 << 20
@@ -142,7 +142,7 @@ def _ask_content(client: Local, log: Iterable[bytes], options: DiagnoseOptions) 
     elif options.explain:
         answer = as_evidence(diagnosis, t)
     else:
-        answer = as_text(diagnosis, t, lambda _: "", COLORS if uses_color() else PLAIN)
+        answer = _colored(as_text(diagnosis, t, lambda _: ""))
     return answer, diagnosis.confidence or NONE
 
 
@@ -155,10 +155,17 @@ def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[s
         return FORMS[options.form](found, t, options.log_name), confidence
     url = server.urls.api_diagnose(text=True, lang=options.lang.value, framework=options.framework)
     answer, headers = server.fetch(url, log)
-    return (_color(answer) if uses_color() else answer), headers.get(CONFIDENCE_HEADER, "")
+    return _colored(answer), headers.get(CONFIDENCE_HEADER, "")
 
 
-def _color(text: str) -> str:
-    """Color the headings of a plain answer as `as_text` does."""
-    heading = re.compile(r"^(\d+\. .*)  \[([^\]]*)\]$", re.MULTILINE)
-    return heading.sub(rf"{COLORS.strong}\1{COLORS.off}  [{COLORS.sure}\2{COLORS.off}]", text)
+STYLES = (
+    (re.compile(r"^(\d+\. .*)  \[([^\]]*)\]$", re.MULTILINE), "\x1b[1m\\1\x1b[0m  [\x1b[32m\\2\x1b[0m]"),
+    (re.compile(r"^   [a-z0-9-]+/[a-z0-9-]+(?:  \S+)?$", re.MULTILINE), "\x1b[2m\\g<0>\x1b[0m"),
+)
+"""What a terminal shows bold, green and faint: the titles of an answer, how sure each is, and its id and address."""
+
+
+def _colored(text: str) -> str:
+    for pattern, styled in STYLES if uses_color() else ():
+        text = pattern.sub(styled, text)
+    return text

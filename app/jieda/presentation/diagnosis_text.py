@@ -24,26 +24,12 @@ MAX_LINE = 160
 """Characters shown of such a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Paint:
-    """Escape sequences for parts of the text; all empty for plain output."""
-
-    strong: str = ""
-    faint: str = ""
-    sure: str = ""
-    off: str = ""
-
-
-PLAIN = Paint()
-COLORS = Paint(strong="\x1b[1m", faint="\x1b[2m", sure="\x1b[32m", off="\x1b[0m")
-
-
-def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], paint: Paint = PLAIN) -> str:
+def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str]) -> str:
     """Return the diagnosis in the language of `t`, ending in a line break.
 
     `address` returns the address of an entry's page by its id, or an empty string.
     """
-    blocks = _TextWriter(t, address, paint).blocks(diagnosis)
+    blocks = _TextWriter(t, address).blocks(diagnosis)
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
@@ -63,7 +49,6 @@ class _TextWriter:
 
     t: Translate
     address: Callable[[str], str]
-    paint: Paint
 
     def blocks(self, diagnosis: Diagnosis) -> Iterator[Iterable[str]]:
         if diagnosis.parts:
@@ -78,17 +63,16 @@ class _TextWriter:
     def _introduction(self, diagnosis: Diagnosis) -> str:
         """Introduce possible matches, or ask which framework is meant."""
         if not diagnosis.asks:
-            return self._strong(self.t("diagnosis.verdict.possible"))
+            return str(self.t("diagnosis.verdict.possible"))
         names = self.t("list.join").join(diagnosis.asks)
         question = self.t("diagnosis.ask_framework", names=names)
-        return f"{self._strong(self.t('diagnosis.ask'))}  {question}"
+        return f"{self.t('diagnosis.ask')}  {question}"
 
     def _match(self, number: int, match: Match, *, fixed: bool) -> Iterator[str]:
         t, edition = self.t, match.edition
-        confidence = f"{self.paint.sure}{t(f'diagnosis.confidence.{match.confidence}')}{self.paint.off}"
-        yield f"{self._strong(f'{number}. {edition.title}')}  [{confidence}]"
+        yield f"{number}. {edition.title}  [{t(f'diagnosis.confidence.{match.confidence}')}]"
         if edition.applies_to:
-            yield f"   {self._faint(t('diagnosis.applies_to', text=edition.applies_to))}"
+            yield f"   {t('diagnosis.applies_to', text=edition.applies_to)}"
         if match.may_not_apply_to:
             yield f"   {t('diagnosis.may_not_apply', version=one_line(match.may_not_apply_to))}"
         for matched in match.matched[:MAX_MATCHED]:
@@ -97,11 +81,11 @@ class _TextWriter:
             yield ""
             yield from (f"   {line}".rstrip() for line in edition.answer.markdown.strip().splitlines())
         yield ""
-        yield f"   {self._faint(match.entry.id)}  {self.address(match.entry.id)}".rstrip()
+        yield f"   {match.entry.id}  {self.address(match.entry.id)}".rstrip()
 
     def _nothing(self, diagnosis: Diagnosis) -> Iterator[str]:
         t, clean = self.t, diagnosis.verdict is Verdict.NO_ERROR
-        yield self._strong(t(f"diagnosis.verdict.{Verdict.NO_ERROR if clean else Verdict.UNKNOWN}"))
+        yield t(f"diagnosis.verdict.{Verdict.NO_ERROR if clean else Verdict.UNKNOWN}")
         for error in diagnosis.errors[:MAX_MATCHED]:
             times = f"  ×{error.count}" if error.count > 1 else ""
             yield self._line(error.line, one_line(error_text(error.type, error.message)) + times)
@@ -112,20 +96,14 @@ class _TextWriter:
             for near in diagnosis.near:
                 shares = describe_near(near, diagnosis.framework, t)
                 about = "  ".join(filter(None, (near.entry.id, near.edition.applies_to, shares)))
-                yield f"   {near.edition.title}  {self._faint(about)}"
+                yield f"   {near.edition.title}  {about}"
         if diagnosis.query:
             # Words instead of a link: nothing of a pasted log goes into an address.
             words = " ".join(dict.fromkeys(diagnosis.query.split()))
             yield t("diagnosis.search_instead", query=one_line(words))
 
     def _line(self, number: int, text: str) -> str:
-        return f"   {self._faint(self.t('diagnosis.line', line=str(number)))}  {text}"
-
-    def _strong(self, text: str) -> str:
-        return f"{self.paint.strong}{text}{self.paint.off}"
-
-    def _faint(self, text: str) -> str:
-        return f"{self.paint.faint}{text}{self.paint.off}"
+        return f"   {self.t('diagnosis.line', line=str(number))}  {text}"
 
 
 def error_text(kind: str, message: str) -> str:
