@@ -83,11 +83,11 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def temporary_folders(*last: Path) -> Iterator[Path]:
+def temporary_folders(*last: Path, prefix: str = "jieda-") -> Iterator[Path]:
     """Yield new temporary folders outside the data directory; as a last resort, folders in `last`."""
     for place in (None, MEMORY, *last):
         try:
-            yield Path(tempfile.mkdtemp(prefix="jieda-", dir=place))
+            yield Path(tempfile.mkdtemp(prefix=prefix, dir=place))
         except OSError:
             continue
 

@@ -68,6 +68,12 @@ def ready(server: Server) -> Server:
     return server
 
 
+def figures_of(worker: int) -> Path:
+    """The folder in which the workers of a server count."""
+    started_with = Path(f"/proc/{worker}/environ").read_text(encoding="utf-8")
+    return Path(started_with.partition("PROMETHEUS_MULTIPROC_DIR=")[2].partition("\0")[0])
+
+
 def answers(server: Server, path: str = "/readyz", count: int = 12) -> Iterator[dict[str, object]]:
     """Of several connections, so that any worker may answer."""
     for _ in range(count):
@@ -297,8 +303,7 @@ def test_workers_end_with_their_parent_and_take_their_figures_along(shared: Shar
     """Those that it started at first, and one that it put in the place of another."""
     server, _ = shared
     first = children(server.process.pid)
-    started_with = Path(f"/proc/{first[0]}/environ").read_text(encoding="utf-8")
-    figures = Path(started_with.partition("PROMETHEUS_MULTIPROC_DIR=")[2].partition("\0")[0])
+    figures = figures_of(first[0])
     assert figures.is_dir()
     assert len(first) == WORKERS
     os.kill(first[0], signal.SIGKILL)
@@ -308,6 +313,23 @@ def test_workers_end_with_their_parent_and_take_their_figures_along(shared: Shar
     until(lambda: not any(map(is_alive, workers)))
     server.process.wait()
     assert not figures.exists()
+
+
+def test_figures_of_a_server_killed_with_its_workers_are_removed_by_the_next(
+    asked: Callable[[], Shared],
+) -> None:
+    server, _ = asked()
+    workers = children(server.process.pid)
+    left = figures_of(workers[0])
+    server.process.send_signal(signal.SIGSTOP)
+    for each in workers:
+        os.kill(each, signal.SIGKILL)
+    server.process.kill()
+    server.process.wait()
+    assert left.is_dir()
+    server, _ = asked()
+    assert not left.exists()
+    assert figures_of(children(server.process.pid)[0]).is_dir()
 
 
 def test_a_worker_that_hangs_keeps_no_other_from_being_replaced_and_the_server_from_stopping(

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import logging.config
 import os
 import signal
@@ -106,7 +107,10 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
     """Serve from several worker processes. This one handles no requests: it builds what the workers serve."""
     settings = replace(settings, data=knowledge.data)
     # Outside the data directory, which may be deleted, unless a hardened container has no other place.
-    figures = next(temporary_folders(settings.data), settings.data / "no figures")
+    prefix = f"jieda-{hashlib.sha256(os.fsencode(settings.data.resolve())).hexdigest()[:16]}-"
+    figures = next(temporary_folders(settings.data, prefix=prefix), settings.data / "no figures")
+    for each in set(figures.parent.glob(f"{prefix}*")) - {figures}:
+        remove(each)  # left by a server of this data directory that was killed
     try:
         os.environ[DIRECTORY_VARIABLE] = str(figures)
         knowledge.lead()
