@@ -445,6 +445,11 @@ def test_memory_that_runs_out_has_entries_for_the_devices_they_run_on(
     assert {confidence for _, confidence in answers} <= {"likely", "possible"}
 
 
+def test_letters_that_a_screenshot_turned_into_digits_are_read(shipped: Snapshot) -> None:
+    line = "Unexpected resu1t nan (message='found NaN in loca1 grad norm for bucket #0 before data-paral1el"
+    assert found(shipped.diagnoser.diagnose(line, Language.EN))[0] == ("grad-nan-inf", "likely")
+
+
 def test_a_metric_that_is_no_number_is_told_of_actor_and_critic(shipped: Snapshot) -> None:
     for line in (
         "{'train/loss': 0.0, 'train/grad_norm': nan, 'train/step': 3}",

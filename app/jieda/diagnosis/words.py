@@ -10,6 +10,7 @@ against an answer being likely, not against its being possible.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -199,6 +200,10 @@ RARE_LOGS, RARE_ENTRIES, FEW_ENTRIES = 0.02, 0.05, 2
 HELD_WORDS = 512
 """Words in the cache of postings."""
 
+_MISREAD = str.maketrans("10", "lo")
+_MISPRINT = re.compile(r"\b(?=[A-Za-z10]{3})(?:[A-Za-z]+[10])+[A-Za-z]*\b")
+"""A word of letters with a digit that looks like a letter, as in text read from a screenshot."""
+
 
 @dataclass(frozen=True, slots=True)
 class WordEvidence:
@@ -285,7 +290,7 @@ class WordModel:
 
     def weigh(self, passage: Passage) -> PassageEvidence:
         """Return the evidence of a passage for each entry."""
-        words = self._reader.read(passage.text)
+        words = self._reader.read(_MISPRINT.sub(self._correct_misprint, passage.text))
         root = math.sqrt(len(words) or 1)
         heard = self._weigh_words(words, self._postings, SATURATION)
         ratios = _sum_ratios(heard, len(self._words.ids), len(words))
@@ -306,6 +311,15 @@ class WordModel:
             unheard=-UNHEARD * sum(not self._is_known(word) for word in words) / root,
             spelled=cache(partial(self._reader.spelled, passage.text)),
         )
+
+    def _correct_misprint(self, found: re.Match[str]) -> str:
+        """Correct a word that no entry and no log has by reading `1` as `l` and `0` as `o`, if the result is known."""
+        corrected = found[0].translate(_MISREAD)
+        return found[0] if self._knows_all(found[0]) or not self._knows_all(corrected) else corrected
+
+    def _knows_all(self, text: str) -> bool:
+        words = self._reader.read(text)
+        return bool(words) and all(map(self._is_known, words))
 
     def _is_known(self, word: Word) -> bool:
         return any(len(of(term)[0]) for term in word for of in (self._postings, self._background.postings))
