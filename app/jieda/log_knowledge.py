@@ -105,6 +105,8 @@ class Failures:
     """Lines above the traceback of an exception that was handled or ignored."""
     caused: tuple[str, ...] = ()
     """Lines between a failure and, below it, its cause."""
+    summaries: tuple[str, ...] = ()
+    """Families that only say that something failed, while the log tells why."""
     reports: tuple[FailureReport, ...] = ()
     """Reports that a process failed, without the cause."""
     remote: tuple[str, ...] = ()

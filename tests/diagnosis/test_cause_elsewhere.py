@@ -126,10 +126,11 @@ def test_a_log_without_the_cause_says_where_it_stands(
         f"(WorkerDict pid=21877) ValueError: no such gearbox\n{ACTOR}",
         # An entry explains it.
         f"KeyError: 1\n    self.node2pg[node_rank]\n{ACTOR}",
+        "/usr/bin/ld: cannot find -lgearbox\ncollect2: error: ld returned 1 exit status",
         "train: step 4 of rank : 3 is done",
         "slurmstepd: error: *** JOB 4 ON dgx-12 CANCELLED AT 2025-11-26T22:00:08 DUE TO TIME LIMIT ***",
     ],
-    ids="recorded above actor known healthy limit".split(),
+    ids="recorded above actor known linker healthy limit".split(),
 )
 def test_a_log_with_its_cause_or_without_failures_says_nothing_of_it(log: str, diagnoser: Diagnoser) -> None:
     assert diagnoser.diagnose(log, Language.EN).elsewhere is None

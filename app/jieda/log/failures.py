@@ -55,11 +55,13 @@ class FailurePlace(NamedTuple):
 def mark_wrapping(
     raised: Sequence[LoggedFailure], lines: Sequence[str], formats: Formats
 ) -> tuple[LoggedFailure, ...]:
-    """Mark the wrappers; and, if the log with these lines has another failure, those that were handled or caused by the
-    next one."""
+    """Mark the wrappers; and, if the log with these lines has another failure, summaries and those that were handled or
+    caused by the next one."""
     wrappers = {place for place, one in enumerate(raised) if one.name in formats.wrappers}
     asides = {
-        place for place, one in enumerate(raised) if len(raised) > 1 and _is_handled(one, lines, formats)
+        place
+        for place, one in enumerate(raised)
+        if len(raised) > 1 and (one.type in formats.failures.summaries or _is_handled(one, lines, formats))
     }
     for place, (_, cause) in enumerate(pairwise(raised)):
         if any(words in _before(cause, lines) for words in formats.failures.caused):

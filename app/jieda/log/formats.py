@@ -181,7 +181,7 @@ def _compile_error_levels(failures: Failures) -> tuple[re.Pattern[str], re.Patte
     error = "|".join(_pattern_of(line, PREFIXES) for line in failures.error_levels) or "(?!)"
     fields = "|".join(re.escape(field.lower()) for field in failures.level_fields) or "(?!)"
     return (
-        re.compile(rf"(?:{error})(?=[\]\s:|>),]|$)"),
+        re.compile(rf"(?:{error})(?:(?<=\])|(?=[\]\s:|>),]|$))"),
         re.compile(rf"(?:{fields})[\"']?\s?[=:]\s?[\"']?(?i:{error})(?!\w)"),
     )
 

@@ -344,6 +344,7 @@ _FAILURES: Mapping[str, Form] = {
     "wrappers": _words,
     "handled": _words,
     "caused": _words,
+    "summaries": _words,
     "remote": _lines(REMOTE),
     "exception_endings": _words,
     "troubled": _words_by_language,
