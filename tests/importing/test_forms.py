@@ -876,6 +876,41 @@ def test_what_other_programs_export_is_plain_markdown(
     ]
 
 
+def test_what_only_looks_like_an_export_of_another_program_stays(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    page = (
+        "# FAQ\n\n## Is it typed?\n\nC++ has [[nodiscard]] f(x){ }, TOML [[tool.uv]]; see [[a guide]], "
+        "[ref][r]{.x}.\n\n"
+        "| a |\n|---|\n| [[Setup\\|here]] |\n\n    >>> x\n\n    >>>\n    y\n\n>>>\n\nDone in `{/*`. <!-- b -->End.\n\n"
+        "## Is it done?\n\nYes, rm *{.o}:\n\n>>>\nx\n\n[r]: https://example.com/r\n"
+    )
+    site = (
+        "<main class='noprint'><h1>FAQ</h1><h2>Is it tabbed?</h2><ul><li><a role='tab' id='a'>pip</a></ul>"
+        "<div aria-labelledby='a'>Wait.</div><b role='tab'>uv</b><p>Go <a href='#'>up</a>.</p>"
+        "<aside role='complementary'><p>Mind.</p></aside>"
+        "<h3><a href='#b'>Letters</a> and <a href='#c'>digits</a></h3><p style='font-family:Symbol'>mm</p>"
+        "<table><tr><th class='comments'>Comments</th></tr><tr><td class='comments'>None</td></tr></table>"
+        "</main>"
+    )
+    boxes = (
+        "<h1>FAQ</h1><div class='accordion-title'><a href='#d'>Is it folded?</a></div><div id='d'>Yes.</div>"
+    )
+    pages = {"faq_DOT_md": page, "w_DOT_html": site, "boxes_DOT_html": boxes}
+    assert imported([name.replace("_DOT_", ".") for name in pages], **pages).exit_code == 0
+    texts = [
+        draft(tmp_path, name).partition("## Answer\n\n")[2] for name in ("typed", "done", "tabbed", "folded")
+    ]
+    assert texts == [
+        "C++ has [[nodiscard]] f(x){ }, TOML [[tool.uv]]; see a guide, [ref](https://example.com/r).\n\n"
+        "| a |\n|---|\n| here |\n\n    >>> x\n\n    >>>\n    y\n\n>>>\n\nDone in `{/*`. End.\n",
+        "Yes, rm *{.o}:\n\n>>>\nx\n",
+        "**pip**\n\nWait.\n\n**uv**\n\nGo up.\n\nMind.\n\n### Letters and digits\n\nmm\n\n"
+        "| Comments |\n| --- |\n| None |\n",
+        "Yes.\n",
+    ]
+
+
 @pytest.mark.parametrize(
     ("read", "before", "again"),
     [

@@ -37,9 +37,9 @@ _ASKING = frozenset({"question", "faq", "help"})
 _FENCED = re.compile(
     r"^(?P<fence>:{3,}(?!\s*\{)|[:`]{3,}"
     rf"(?=\s*\{{(?:admonition|seealso|{'|'.join(sorted(NOTICES))})\}}))"
-    r"\s*\{?(?P<kind>\w[\w-]*)\}?\s*(?P<title>.*)$|^(?P<quote>>>>)\s*$"
+    r"\s*\{?(?P<kind>\w[\w-]*)\}?\s*(?P<title>.*)$"
 )
-"""Opening line of a notice or quotation with a closing line: Docusaurus, VitePress, MyST; GitLab."""
+"""Opening line of a notice with a closing line: Docusaurus, VitePress, MyST."""
 _ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\][+-]?\s*(.*?)\s*$")
 """First line of a quotation that is a notice: GitHub, VitePress, Obsidian."""
 _MARK = re.compile(
@@ -221,16 +221,26 @@ def _convert_fenced(lines: list[str], at: int) -> Converted | None:
     if match is None:
         return None
     indent = lines[at].removesuffix(bare)
-    title = "" if match["quote"] else match["title"].strip(" \"'[]{}") or match["kind"].capitalize()
-    mark, below = match["quote"] or match["fence"], range(at + 1, len(lines))
-    end = next((number for number in below if lines[number].strip() == mark), None)
+    title = match["title"].strip(" \"'[]{}") or match["kind"].capitalize()
+    below = range(at + 1, len(lines))
+    end = next((number for number in below if lines[number].strip() == match["fence"]), None)
     if end is None:
-        return (_spaced(f"**{title}**", at), at + 1) if title else None
+        return _spaced(f"**{title}**", at), at + 1
     content = _convert_content(lines, _after_options(lines, at, end), end, indent)
     text = content if match["kind"] in _GROUPS else _quotation(title, content, at, end)
     above = (lines[number] for number in range(at - 1, max(at - MOST_ABOVE, -1) if indent else at, -1))
     outer = next((line for line in above if line.strip() and not line.startswith(indent)), "")
     return indented(text, indent if _ITEM.match(outer) else ""), end + 1
+
+
+def _convert_quotation(lines: list[str], at: int) -> Converted | None:
+    """Convert a quotation of GitLab, between two lines of `>>>`, which are also empty prompts of Python."""
+    if lines[at].rstrip() != ">>>" or (at and lines[at - 1].strip()):
+        return None
+    number = next((each for each in range(at + 1, len(lines)) if re.match("#|>>>", lines[each])), at)
+    if number == at or lines[number].rstrip() != ">>>":
+        return None
+    return _quotation("", _convert_content(lines, at + 1, number), at, number), number + 1
 
 
 def _convert_term(lines: list[str], at: int) -> Converted | None:
@@ -257,6 +267,7 @@ CONVERTERS = (
     _convert_closed,
     _convert_indented,
     _convert_fenced,
+    _convert_quotation,
     _convert_term,
     _convert_line,
 )

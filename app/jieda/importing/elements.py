@@ -31,8 +31,10 @@ _ASKED = re.compile(
 _TITLES = re.compile(r"(?:^|[\s_-])(?:title|heading)(?:\s|$)", re.IGNORECASE)
 _REDIRECT = re.compile(r"https://www\.google\.com/url\?q=([^&]*).*")
 """How Google Docs writes the address of a link."""
-_DINGBATS = re.compile(r"font-family:\s*[\"']?(?:Wingdings|Symbol)\b")
-"""Style of the bullets of Word, letters in a font of symbols."""
+_BULLET = re.compile(r"font-family:\s*[\"']?(?:Wingdings\b(?s:.*)\n.|Symbol\b(?s:.*)\n[·\uf0b7])\Z")
+"""Style and text of a bullet of Word, a letter in a font of symbols."""
+_SELF_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(#(?:[^()]|\([^()]*\))*\)")
+"""A heading or question that is a link to itself or to its answer."""
 _ENDS_ITEM = re.compile(r"(?<=[\w`])(?<!&lt);$")
 _ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
 _LESS = re.compile(r"(?P<code>`[^`]+`)|(?P<tag>(?<!\w)</?\w[^<>`]*>)|<")
@@ -97,9 +99,9 @@ def _inline_text(element: Element) -> str:
     if (mark := INLINE.get(name, "`" if name == "pre" else "")) == "`":
         code = " ".join("".join(" " if each.name == "br" else each.text for each in walk([element])).split())
         return " " if not code else f"`` {code} ``" if "`" in code else f"`{code}`"
-    if _DINGBATS.search(attributes.get("style", "")):
-        return "- "
     text = _LESS.sub(_less, re.sub(r"\s+", " ", element.text)) + _inline(element.children)
+    if _BULLET.search(f"{attributes.get('style', '')}\n{text.strip()}"):
+        return "- "
     if mark or (name == "sup" and not UNRAISED.match(text)):
         # Spaces within the marks would keep them from being read.
         return re.sub(r"\S(?:.*\S)?", lambda match: f"{mark or '^'}{match[0]}{mark}", text)
@@ -114,8 +116,8 @@ def _inline_text(element: Element) -> str:
 
 
 def _link(address: str, text: str) -> str:
-    if address.startswith("#") and not re.search(r"[^\W\d]{2}", text):
-        # It is the `¶` that links a heading to itself, or the mark of a footnote.
+    if address == "#" or (address.startswith("#") and not re.search(r"[^\W\d]{2}", text)):
+        # It is a button, the `¶` that links a heading to itself, or the mark of a footnote.
         return text if re.search(r"\w", text) else ""
     return f"[{text}]({address})" if address and text.strip() else text
 
@@ -126,11 +128,13 @@ def _less(match: re.Match[str]) -> str:
 
 
 def _heading(element: Element) -> Lines:
-    # A heading may be a link to itself.
-    text = re.sub(r"^\[(.*)\]\(#[^()]*\)$", r"\1", _inline(element.children).strip())
-    anchor = element.attributes.get("anchor")
+    text, anchor = _without_self_link(_inline(element.children).strip()), element.attributes.get("anchor")
     written = f"{'#' * int(element.name[1])} {text}" + (f" {{#{anchor}}}" if anchor else "")
     return _block(written, element.line) if text else []
+
+
+def _without_self_link(text: str) -> str:
+    return match[1] if (match := _SELF_LINK.fullmatch(text)) else text
 
 
 def _question(element: Element) -> Lines:
@@ -139,7 +143,7 @@ def _question(element: Element) -> Lines:
     # DocBook puts the number of a question in a cell of its own.
     lines = lines[2:] if len(lines) > 2 and re.fullmatch(r"[\d.*]+", lines[0][0]) else lines
     if lines and not _BEGINS_BLOCK.match(lines[0][0]):
-        text = lines[0][0].rstrip(" +-−▼▾")
+        text = _without_self_link(lines[0][0].rstrip(" +-−▼▾"))
         lines[0] = (f"{'- ' if _ONLY_LINK.fullmatch(text) else QUESTION}{text}", element.line)
     return lines
 
@@ -164,8 +168,10 @@ def _list(element: Element) -> Lines:
 
 
 def _item(element: Element, mark: str = "- ") -> Lines:
-    (text, _), *others = write_blocks(element) or [("", element.line)]
-    return [(f"{mark}{text}".rstrip(), element.line), *indented(others, mark)]
+    if not (blocks := write_blocks(element)):
+        return []
+    (text, _), *others = blocks
+    return [(f"{mark}{text}", element.line), *indented(others, mark)]
 
 
 def indented(lines: Lines, mark: str) -> Lines:

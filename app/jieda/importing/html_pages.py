@@ -58,10 +58,10 @@ class TreeBuilder(HTMLParser):
         # The id of another element, or of a section, is from its heading.
         if element.name == "div" and "section" not in names:
             names.add(attributes.get("id", ""))
-        if attributes.get("role") in LANDMARKS or SILENT_NAMES & names:
+        if SILENT_NAMES & names:
             return True
         if element.name not in {"header", "aside"}:
-            return element.name in SILENT
+            return element.name in SILENT or attributes.get("role") in LANDMARKS
         # A header or notice of a part of the page is not that of the site.
         around = {name for each in self._open for name in (each.name, each.attributes.get("role", ""))}
         return CONTENT.isdisjoint(around)
@@ -73,12 +73,14 @@ def _holds_page(element: Element) -> bool:
 
 
 def _label_tabs(root: Element) -> None:
-    """Put the label of each tab above its text, in bold."""
+    """Put the label of each tab above its text, in bold, if they are linked."""
     tabs: dict[str, Element] = {}
     for each in walk([root]):
-        if each.attributes.get("role") == "tab":
-            tabs[each.attributes.get("id", "")] = each
-        elif tab := tabs.pop(each.attributes.get("aria-labelledby", ""), None):
+        if each.attributes.get("role") == "tab" and each.attributes.get("id"):
+            tabs[each.attributes["id"]] = each
+        elif each.name in {"div", "section"} and (
+            tab := tabs.pop(each.attributes.get("aria-labelledby", ""), None)
+        ):
             label = Element("strong", each.line, children=tab.children)
             each.children.insert(0, Element("p", each.line, children=[label]))
             tab.children = []

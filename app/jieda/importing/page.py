@@ -4,7 +4,7 @@ import os
 import re
 import tomllib
 from bisect import bisect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -41,14 +41,19 @@ _FRONT = re.compile(
 """Front matter; that of Hexo has no opening line, that of Hugo may be TOML."""
 _PROSE = re.compile(r"\A[ \t]*\n|^#{1,6} .*\n[ \t]*\n", re.MULTILINE)
 """Signs that the text between two `---` lines is not front matter: the page begins with a rule."""
-_COMMENT = re.compile(
-    r"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|<!--.*?-->|\{/\*.*?\*/\}"
-    r"|^<(?P<silent>script|style)\b[^<>]*>(?:[^\n]*|[ \t]*\n.*?^[ \t]*)</(?P=silent)>"
-    r"|(?P<unclosed>(?:<!--|\{/\*|^<(?:script|style)\b[^<>]*>[ \t]*\n).*)",
-    re.DOTALL | re.MULTILINE,
-)
-"""A comment, script or style, or code in a line, in which there is none. What is after one that does not end is not
-searched again, because many would take quadratic time."""
+_SILENT = r"^<{0}\b[^<>]*>(?:[^\n]*|[ \t]*\n.*?^[ \t]*)</{0}>"
+_COMMENTS = {
+    end: re.compile(
+        rf"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|{comment}", re.DOTALL | re.MULTILINE
+    )
+    for end, comment in {
+        "</script>": _SILENT.format("script"),
+        "</style>": _SILENT.format("style"),
+        "-->": "<!--.*?-->",
+        "*/}": r"\{/\*.*?\*/\}",
+    }.items()
+}
+"""By its end: a script, style or comment, or code in a line, in which there is none."""
 _TITLE = re.compile(r"<title\b[^<>]*>([^<>]*)</title>", re.IGNORECASE)
 _DATES = ("updated", "last_updated", "lastUpdated", "last_update.date", "lastmod", "last_modified", "date")
 
@@ -210,10 +215,19 @@ def _without_comments(text: str) -> str:
     if not re.search(r"<!--|\{/\*|^<s(?:cript|tyle)\b", text, re.MULTILINE):
         return text
     code = all_code_lines(text)
+    for end, comment in _COMMENTS.items():
+        # What is below the last end is not searched, because many that do not end would take quadratic time.
+        searched, last, rest = text.rpartition(end)
+        line, below, rest = rest.partition("\n")
+        text = _blank(comment, searched + last + line, code) + below + rest
+    return text
+
+
+def _blank(comment: re.Pattern[str], text: str, code: Container[int]) -> str:
     starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
 
-    def blank(match: re.Match[str]) -> str:
-        is_text = match["mark"] or match["unclosed"] or bisect(starts, match.start()) - 1 in code
+    def replacement(match: re.Match[str]) -> str:
+        is_text = match["mark"] or bisect(starts, match.start()) - 1 in code
         return match[0] if is_text else "\n" * match[0].count("\n")
 
-    return _COMMENT.sub(blank, text)
+    return comment.sub(replacement, text)

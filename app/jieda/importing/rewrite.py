@@ -24,15 +24,18 @@ _TAG = re.compile(
     r"(?P<rest>[^<>]*)>"
 )
 _ATTRIBUTES = re.compile(
-    rf"(?<=[\x00)\]*_])(?:{ATTRIBUTES.pattern}|\{{(?:[.#][\w-]+|[a-z-]+=\"[^\"{{}}]*\"|\s)+\}})"
+    rf"(?:(?<=[\x00)\]])|(?<=[^\s(/\\][*_]))"
+    rf"(?:{ATTRIBUTES.pattern}|\{{(?:\s*(?:[.#][A-Za-z_-][\w-]*|[a-z-]+=\"[^\"{{}}]*\"))+\s*\}})"
 )
 """Attributes of what precedes: kramdown, pandoc."""
-_SPANNED = re.compile(r"\[([^\[\]]*)\]\{[.#][^{}\n]*\}")
+_SPANNED = re.compile(r"(?<![\]\\])\[([^\[\]\\]*)\]\{[.#][A-Za-z_-][^{}\n]*\}")
 _WIKI_LINK = re.compile(
-    r"(?<![\w\\])(?P<embed>!?)\[\[(?=[^\W\d]|#)"
-    r"(?P<page>[^\[\]|#\n]*)(?:#(?P<heading>[^\[\]|\n]+))?(?:\|(?P<text>[^\[\]\n]+))?\]\](?!\()"
+    r"(?<![\w\\])(?:(?P<embed>!)\[\[|\[\[(?!(?a:[a-z_][\w.]*)\]\]))(?=[^\W\d]|#)"
+    r"(?P<page>[^\[\]|#\n\\:=,\"$]*)"
+    r"(?:#(?P<heading>[^\[\]|\n\\]+))?(?:\\?\|(?P<text>[^\[\]\n]+))?\]\](?!\()"
 )
-"""A link or an embedded image of Obsidian; a list of numbers, a condition of a shell and `[[1]](address)` are none."""
+"""A link or an embedded image of Obsidian. A list of numbers or names, a condition of a shell, an attribute of C++ such
+as `[[nodiscard]]` and `[[1]](address)` are none."""
 _CLOSED = re.compile(rf"</({_COMPONENT})\s*>|<([A-Z][\w.]*)\b[^<>]*/>")
 _SPACED: Mapping[tuple[str, str], str] = {
     ("br", ""): " ",
@@ -89,9 +92,9 @@ def _tags(text: str) -> str:
     # Components are closed; `List<String>` and `<text>`, which stands for one, are not.
     closed = {name for pair in _CLOSED.findall(text) for name in pair}
     text = _TABLE.sub(_table, text) if "</table" in text else text
-    text = _ATTRIBUTES.sub("", _SPANNED.sub(r"\1", _WIKI_LINK.sub(_wiki_link, text)))
-    text = _ANCHOR.sub(_link, text)
-    return decode(_TAG.sub(lambda match: _tag(match, closed), text))
+    text = _ANCHOR.sub(_link, _ATTRIBUTES.sub("", _SPANNED.sub(r"\1", text)))
+    text = decode(_TAG.sub(lambda match: _tag(match, closed), text))
+    return _WIKI_LINK.sub(_wiki_link, text)  # last: `<a guide.md>` would be a tag
 
 
 def _table(match: re.Match[str]) -> str:
