@@ -85,11 +85,24 @@ def sync(path: Path) -> None:
 
 def temporary_folders(*last: Path, prefix: str = "jieda-") -> Iterator[Path]:
     """Yield new temporary folders outside the data directory; as a last resort, folders in `last`."""
-    for place in (None, MEMORY, *last):
+    for place in _temporary_places(last):
         try:
             yield Path(tempfile.mkdtemp(prefix=prefix, dir=place))
         except OSError:
             continue
+
+
+def remove_temporary_folders(*last: Path, prefix: str) -> None:
+    """Remove the folders with this prefix that a killed process left."""
+    for place in _temporary_places(last):
+        for folder in place.glob(f"{prefix}*"):
+            remove(folder)
+
+
+def _temporary_places(last: Sequence[Path]) -> Iterator[Path]:
+    with contextlib.suppress(OSError):  # no place can be written to
+        yield Path(tempfile.gettempdir())
+    yield from (MEMORY, *last)
 
 
 def is_readable_folder(path: Path) -> bool:

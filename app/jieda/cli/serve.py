@@ -19,7 +19,7 @@ import uvicorn
 from jieda.cli import server
 from jieda.cli.logs import log_config
 from jieda.cli.running import note, note_unused_content
-from jieda.disk import make_private, remove, temporary_folders
+from jieda.disk import make_private, remove, remove_temporary_folders, temporary_folders
 from jieda.errors import SettingsError
 from jieda.feedback import GAPS, VOTES
 from jieda.metrics import DIRECTORY_VARIABLE
@@ -93,6 +93,7 @@ def serve(**options: str | tuple[str, ...] | None) -> None:
     try:
         knowledge = Knowledge(settings, leading=True)
         knowledge.open()
+        remove_temporary_folders(knowledge.data, prefix=figures_of(knowledge.data))
         if settings.workers == 1:
             # The application stops `knowledge` at shutdown: it knows when the last response is sent.
             application = import_module(server.APPLICATION).create_app(settings, knowledge, alone=True)
@@ -107,10 +108,8 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
     """Serve from several worker processes. This one handles no requests: it builds what the workers serve."""
     settings = replace(settings, data=knowledge.data)
     # Outside the data directory, which may be deleted, unless a hardened container has no other place.
-    prefix = f"jieda-{hashlib.sha256(os.fsencode(settings.data.resolve())).hexdigest()[:16]}-"
-    figures = next(temporary_folders(settings.data, prefix=prefix), settings.data / "no figures")
-    for each in set(figures.parent.glob(f"{prefix}*")) - {figures}:
-        remove(each)  # left by a server of this data directory that was killed
+    folders = temporary_folders(settings.data, prefix=figures_of(settings.data))
+    figures = next(folders, settings.data / "no figures")
     try:
         os.environ[DIRECTORY_VARIABLE] = str(figures)
         knowledge.lead()
@@ -118,6 +117,11 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
     finally:
         knowledge.stop()
         remove(figures)
+
+
+def figures_of(data: Path) -> str:
+    """Return the prefix of folders in which workers with this data directory count."""
+    return f"jieda-{hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:16]}-"
 
 
 def check_port(host: str, port: int) -> None:
