@@ -61,6 +61,9 @@ def test_the_most_frequent_question_comes_first_whatever_its_language(tmp_path: 
 
 def test_json_has_all_of_it_and_limits_hold(tmp_path: Path) -> None:
     prepare(tmp_path)
+    day = run(tmp_path, "--limit", "1", "--days", "1").stdout.splitlines()
+    assert day[0].startswith("Unanswered questions of the last day (questions: 3, asked in all: 10)")
+    assert day[3] == "  … 2 more"
     found = json.loads(run(tmp_path, "--json", "--limit", "1", "--days", "7").stdout)
     assert found["totals"]["gaps"] == 3
     assert found["totals"]["asked"] == 10

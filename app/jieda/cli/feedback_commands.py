@@ -108,7 +108,7 @@ def _table(found: Maintenance, limit: int, t: Translate) -> Iterator[str]:
         yield t("maintain.gaps_none")
         return
     total = sum(each.count for each in found.gaps)
-    yield t("gaps.head", days=found.days, count=len(found.gaps), total=total)
+    yield t("gaps.head", count=found.days, questions=len(found.gaps), total=total)
     yield t("gaps.columns")
     rows = []
     for each in found.gaps:
@@ -122,7 +122,7 @@ def _table(found: Maintenance, limit: int, t: Translate) -> Iterator[str]:
 def _first(lines: Sequence[str], limit: int, t: Translate) -> Iterator[str]:
     yield from lines[:limit]
     if len(lines) > limit:
-        yield f"  … {t('maintain.more', count=len(lines) - limit)}"
+        yield f"  … {t('filter.more', count=len(lines) - limit)}"
 
 
 def _blocks(found: Maintenance, t: Translate) -> dict[str, list[str]]:
