@@ -27,7 +27,10 @@ KNOWN = {
         "已知", "## 解决办法\n\n照做。\n", kind="error", signatures="['the moon {int} is missing']"
     ),
     "en/roll/known.md": edition(
-        "Known", "## Fix\n\nDo it.\n", kind="error", signatures="['the moon {int} is missing']"
+        "Connection refused",
+        "## Fix\n\nDo it.\n",
+        kind="error",
+        signatures="['the moon {int} is missing']",
     ),
     **{f"samples/roll/known/{name}.log": f"RuntimeError: the moon {name} is missing\n" for name in "12"},
 }
@@ -143,12 +146,18 @@ def test_secrets_are_masked_and_that_is_said(desk: Desk) -> None:
     )
 
 
-def test_an_entry_that_explains_the_log_is_named_and_nothing_is_written(desk: Desk) -> None:
+def test_an_entry_that_explains_the_log_is_named_and_nothing_is_written(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before, log = desk.files(), "RuntimeError: the moon 99 is missing\n"
     run = desk.new("roll/again", log=log)
     assert run.exit_code == 1
-    assert run.stdout == "roll/known already explains this log (exact): Known\n"
+    assert run.stdout == "roll/known already explains this log (exact): Connection refused\n"
     assert desk.files() == before
+    with monkeypatch.context() as context:
+        context.setenv("LC_ALL", "zh_CN.UTF-8")
+        told = desk.new("roll/again", log=log).stdout
+    assert told == "roll/known 已经解释了这份日志（exact）：Connection refused\n"
     assert desk.new("roll/again", "--force", log=log).exit_code == 0
     assert "duplicate: roll/known may be about the same" in desk.files()["en/roll/again.md"]
 

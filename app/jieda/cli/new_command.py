@@ -8,7 +8,7 @@ import click
 
 from jieda.cli.asking import ask, local_client
 from jieda.cli.diagnose import end_of, read_chunks
-from jieda.cli.running import content_option, note, translate
+from jieda.cli.running import content_option, note, texts, translate
 from jieda.content.authoring.edition_text import check_id, skeletons
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.forms import FrontMatter
@@ -86,8 +86,8 @@ def _from_log(
     found = ask(diagnose(client.service, log, Language.EN, framework)).diagnosis
     if found.verdict is Verdict.KNOWN and not force:
         match = found.matches[0]
-        known = f"{match.entry.id} already explains this log ({match.confidence}): {match.edition.title}"
-        click.echo(translate(known))
+        known = translate(f"{match.entry.id} already explains this log ({match.confidence})")
+        click.echo(f"{known}{texts()('list.colon')}{match.edition.title}")
         note("nothing was written; --force drafts an entry anyway")
         return 1
     files, has_secrets = draft_from_log(log, found, Loaded(directories), entry_id, framework)
