@@ -435,8 +435,10 @@ def test_a_dry_run_writes_nothing(desk: Desk) -> None:
 def test_a_file_that_is_there_is_never_overwritten(desk: Desk) -> None:
     (desk.content / "en/roll").mkdir(parents=True)
     (desk.content / "en/roll/resume.md").write_text("mine", encoding="utf-8")
+    (desk.content / "en/roll/mode.md").symlink_to("elsewhere.md")
     desk.both()
     assert desk.read("en/roll/resume.md") == "mine"
+    assert (desk.content / "zh/roll/mode.md").is_file()
 
 
 def test_a_change_of_the_page_is_shown_with_what_the_entry_says_now(desk: Desk) -> None:

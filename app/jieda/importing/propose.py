@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
+from os.path import lexists
 from pathlib import Path
 
 from jieda.content.authoring.edition_text import edition_text
@@ -229,17 +230,18 @@ def _code_doubts(bodies: Mapping[Language, str], framework: str) -> Iterator[Dou
 
 
 def draft_files(directory: Path, proposals: Iterable[Proposal]) -> dict[Path, bytes]:
-    """Return the editions and their images as files of a content directory, except those that exist."""
+    """Return the editions and their images as files of a content directory, except those that exist, also as
+    links that lead nowhere."""
     files: dict[Path, bytes] = {}
     for proposal in proposals:
         for lang, edition in proposal.editions.items():
             path = directory / lang / f"{proposal.id}.md"
-            if path.exists():
+            if lexists(path):
                 continue
             doubts = tuple(_one_line(each.render(lang)) for each in edition.doubts)
             files[path] = edition_text(replace(edition.front, doubts=doubts), edition.body).encode()
             for name, source in edition.images.items():
-                if not (image := path.with_name(name)).exists():
+                if not lexists(image := path.with_name(name)):
                     files[image] = source.read_bytes()
     return files
 
