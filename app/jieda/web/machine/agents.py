@@ -71,6 +71,11 @@ async def mcp(request: Request) -> Response:
     return AgentsAnswer(Context(client_of(request), lambda: texts), body)
 
 
+async def no_stream(_request: Request) -> Response:
+    """Decline an event stream at `/mcp/`, which would else be taken for the address of a language."""
+    raise HttpProblem(405, "problem.method_not_allowed", headers={"Allow": "POST"})
+
+
 def checked_message(body: bytes) -> bytes:
     """Return a message as the SDK can read it. Raises HttpProblem for one with too many strings, and for anything but a
     JSON-RPC request or notification, which the SDK would quote back to its sender."""

@@ -94,6 +94,7 @@ def machine_routes(settings: Settings) -> tuple[Route, ...]:
         Route(paths.BRAND, send_brand),
         Route(paths.MCP, agents.mcp, "POST"),
         Route(f"{paths.MCP}/", agents.mcp, "POST"),  # as other servers end it
+        Route(f"{paths.MCP}/", agents.no_stream),
         *(
             (Route(paths.CHAT, chat.chat, "POST"), Route(paths.CHAT_MODELS, chat.models))
             if settings.chat
