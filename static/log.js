@@ -263,6 +263,7 @@ async function show(log, step, { told, draft } = {}) {
   busy(true);
   try {
     const sent = await fitted(told === undefined ? log : { ...log, framework: told.split(":")[0] });
+    if (signal.aborted) return; // another log came while this one was cut
     fill(draft ?? sent);
     const response = await fetch(form.action, { method: "POST", body: new URLSearchParams({ text: sent.text, framework: sent.framework, ...(told !== undefined && { told }) }), headers: { Accept: "text/html" }, signal });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");

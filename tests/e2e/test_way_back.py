@@ -149,6 +149,19 @@ def test_of_several_answers_the_one_that_was_asked_last_stands(open_page: OpenPa
     diagnosed(page, entry=OTHER_ENTRY)
     held[0].abort()
     expect(page.locator(".viewer-text").first).to_have_text("step 4")
+    page.unroute("**/en/diagnose")
+    page.evaluate(
+        """(last) => {
+          for (const text of ["of megabytes\\n".repeat(2 ** 18), last]) {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", text);
+            document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+          }
+        }""",
+        LOG,
+    )
+    diagnosed(page)
+    expect(page.locator("#log")).to_have_value(LOG)
 
 
 def test_what_was_made_of_a_diagnosed_log_survives_with_its_verdict(open_page: OpenPage) -> None:

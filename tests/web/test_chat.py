@@ -78,7 +78,7 @@ def test_the_answer_is_streamed_as_clients_expect(chatting: httpx.Client) -> Non
     assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
     assert len({chunk["id"] for chunk in chunks}) == 1
     choices = [chunk["choices"][0] for chunk in chunks]
-    assert choices[0]["delta"]["role"] == "assistant"
+    assert choices[0]["delta"] == {"role": "assistant", "content": ""}
     assert [choice["finish_reason"] for choice in choices][-1] == "stop"
     assert said(chatting, LOG, stream=None).json()["object"] == "chat.completion"
     streamed = "".join(choice["delta"].get("content", "") for choice in choices)

@@ -79,10 +79,10 @@ async def chat(request: Request) -> Response:
         choice = {"message": {"role": "assistant", "content": answer}}
         body = respond_with("chat.completion", choice, "stop") | {"usage": USAGE}
         return JSONResponse(body, headers=UNCACHED)
-    delta = {"role": "assistant", "content": answer}
+    # Some clients expect a first delta that names the role, and read no text from it.
+    deltas = ({"role": "assistant", "content": ""}, {"content": answer}, {})
     chunks = [
-        respond_with("chat.completion.chunk", {"delta": delta}, None),
-        respond_with("chat.completion.chunk", {"delta": {}}, "stop"),
+        respond_with("chat.completion.chunk", {"delta": delta}, None if delta else "stop") for delta in deltas
     ]
     if (conversation.stream_options or {}).get("include_usage"):
         chunks.append(chunks[-1] | {"choices": [], "usage": USAGE})
