@@ -102,6 +102,7 @@ def test_nothing_of_the_log_goes_to_standard_error(answers: dict[str, Done]) -> 
 def test_a_terminal_gets_color(data: Path) -> None:
     colored = on_a_terminal(data, "diagnose", log=KNOWN)
     assert re.search(r"\x1b\[1m1\. .*\x1b\[0m  \[\x1b\[32mlikely\x1b\[0m\]", colored)
+    assert "   \x1b[2mroll/node2pg-keyerror\x1b[0m" in colored
 
 
 def test_a_file_is_read_like_a_pipe(data: Path, tmp_path: Path, answers: dict[str, Done]) -> None:

@@ -160,9 +160,13 @@ def _ask_server(server: Remote, log: bytes, options: DiagnoseOptions) -> tuple[s
 
 STYLES = (
     (re.compile(r"^(\d+\. .*)  \[([^\]]*)\]$", re.MULTILINE), "\x1b[1m\\1\x1b[0m  [\x1b[32m\\2\x1b[0m]"),
-    (re.compile(r"^   [a-z0-9-]+/[a-z0-9-]+(?:  \S+)?$", re.MULTILINE), "\x1b[2m\\g<0>\x1b[0m"),
+    (
+        re.compile(r"^(   (?:\S.*?  )?)([a-z0-9-]+/[a-z0-9-]+(?:  .+)?)$", re.MULTILINE),
+        "\\1\x1b[2m\\2\x1b[0m",
+    ),
 )
-"""What a terminal shows bold, green and faint: the titles of an answer, how sure each is, and its id and address."""
+"""What a terminal shows bold, green and faint: the titles of an answer, how sure each is, and the id of an entry with
+what stands behind it."""
 
 
 def _colored(text: str) -> str:

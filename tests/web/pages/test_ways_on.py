@@ -105,6 +105,11 @@ def test_in_a_line_that_matched_what_tells_is_marked_and_what_stands_around_it_i
     assert "pid" not in "".join(marked)
 
 
+def test_in_a_line_that_matched_long_words_may_break_and_short_ones_do_not(client: httpx.Client) -> None:
+    page = client.post("/en/diagnose", data={"text": "KeyError: 1 at self.node2pg[node_rank]\n"}).text
+    assert "KeyError: 1 at <mark>self.<wbr>node2pg[<wbr>node_<wbr>rank]</mark>" in page
+
+
 def test_a_search_for_a_healthy_log_has_its_words_and_not_its_rulers(client: httpx.Client) -> None:
     lines = (f"iteration {n}/ 500 | lr: 1.0E-06 | lm loss: 1.2{n} | grad norm: 0.3{n}" for n in range(40))
     page = parse(client.post("/en/diagnose", data={"text": "\n".join(lines)}).text)

@@ -21,6 +21,8 @@ LEAD = Markup('<span class="{}">{}</span><span class="dots" aria-hidden="true">â
 """Text hidden before a mark; its dots are glued to the mark, so that they never stand alone in a row."""
 SHORT_LEAD, LONG_LEAD = 16, 90
 """Characters before a mark that leave it in the first row of a phone, and in the first two of a wide screen."""
+LONG_WORD = re.compile(r"\S{14,}")
+"""What may break inside; a shorter word, such as a number with a decimal point, goes to the next row whole."""
 
 
 def match_view(context: PageContext, match: Match) -> Mapping[str, object]:
@@ -62,10 +64,9 @@ def _mark_line(line: MatchedLine, highlights: Iterable[str]) -> Markup:
     text = whole[begins:] or whole.lstrip()
     prefix = whole[: len(whole) - len(text)].lstrip()
     html = PREFIX.format(prefix) if prefix else Markup("")
-    breaks, spans = (
-        {part.start() for part in NAME_PART.finditer(text)},
-        merge_spans(_matching_spans(text, highlights)),
-    )
+    long = (word.span() for word in LONG_WORD.finditer(text))
+    breaks = {part.start() for start, end in long for part in NAME_PART.finditer(text, start + 1, end)}
+    spans = merge_spans(_matching_spans(text, highlights))
     if not spans:
         return html + MARKED.format(with_breaks(text, 0, len(text), breaks))
     position, lead = 0, spans[0][0]
