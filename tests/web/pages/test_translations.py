@@ -130,6 +130,22 @@ def test_no_template_asks_for_a_string_that_is_missing() -> None:
     assert missing == set()
 
 
+@pytest.mark.slow
+def test_no_code_asks_for_a_string_that_is_missing() -> None:
+    asked = {
+        (path.name, text.value)
+        for path in APP.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and re.search(r"(^|\.)(t|translate)$", ast.unparse(call.func))
+        for text in chain.from_iterable(map(ast.walk, call.args))
+        if isinstance(text, ast.Constant) and re.fullmatch(r"[a-z_]+(\.\w+)+", str(text.value))
+    }
+    known = plain(CATALOGS[Language.EN])
+    known |= {key.removeprefix("importing.") for key in known}  # as the command that imports says it
+    assert {key for _, key in asked} > {"nav.home"}
+    assert {each for each in asked if each[1] not in known} == set()
+
+
 def test_no_template_has_words_of_its_own() -> None:
     for path in TEMPLATES.glob("*.html"):
         markup = r"\{[%{#].*?[%}#]\}|<[^>]*>|[a-z-]+=\"[^\"]*\""
