@@ -200,7 +200,6 @@ def test_a_language_typed_without_its_slash_leads_to_its_start_page(client: http
         ("/zh-Hans-CN/entries/roll/node2pg-keyerror", "/zh/entries/roll/node2pg-keyerror"),
         ("/en/entries/", "/en/entries"),
         ("/docs/", "/docs"),
-        ("/mcp/", "/mcp"),
         ("/api/v1/entries/?limit=2", "/api/v1/entries?limit=2"),
         ("/zh-cn/%0d%0ax//evil.example/", "/zh/%0D%0Ax//evil.example"),
     ],

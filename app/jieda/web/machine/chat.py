@@ -80,7 +80,7 @@ async def chat(request: Request) -> Response:
         body = respond_with("chat.completion", choice, "stop") | {"usage": USAGE}
         return JSONResponse(body, headers=UNCACHED)
     # Some clients expect a first delta that names the role, and read no text from it.
-    deltas = ({"role": "assistant", "content": ""}, {"content": answer}, {})
+    deltas: tuple[dict[str, str], ...] = ({"role": "assistant", "content": ""}, {"content": answer}, {})
     chunks = [
         respond_with("chat.completion.chunk", {"delta": delta}, None if delta else "stop") for delta in deltas
     ]
