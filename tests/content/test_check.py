@@ -354,6 +354,14 @@ def test_a_message_with_a_value_of_any_length_is_translated(value: str) -> None:
     assert problem_text(message, Language.ZH).startswith("只能是 concept, error 之一，现在写的是 '")
 
 
+@pytest.mark.parametrize("fault", ["is missing: say", "is '3', but must be"])
+def test_what_a_line_without_a_proper_id_lacks_is_told_in_one_language(fault: str) -> None:
+    message = f"{fault} <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -"
+    told = problem_text(message, Language.ZH, "terminal")
+    assert told.endswith("<framework>/<slug>，slug 是 1 到 80 个 a-z、0-9 和 -，不以 - 开头")
+    assert "but" not in told
+
+
 def test_an_answer_that_is_code_is_no_skeleton(tmp_path: Path) -> None:
     folder = write(tmp_path, {"en/roll/a.md": edition("A", "## Answer\n\n`TODO: x`\n")})
     assert list(Loaded([folder]).corpus.by_id) == ["roll/a"]
