@@ -1,6 +1,7 @@
 """`jieda load` as it is run: lines in, files out, and what is in the way left as it was."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -108,9 +109,13 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.mark.quick
 def test_a_line_becomes_a_file_that_the_check_has_nothing_against(desk: Desk) -> None:
-    result = desk.load(
-        line(aliases=["it's `--load`"], related=[], markdown="\n## Steps\r\n\r\nDo: # it.\n\n")
-    )
+    umask = os.umask(0o002)
+    try:
+        result = desk.load(
+            line(aliases=["it's `--load`"], related=[], markdown="\n## Steps\r\n\r\nDo: # it.\n\n")
+        )
+    finally:
+        os.umask(umask)
     assert result.stdout == f"new {A}\n"
     assert result.stderr == "1 new, 0 changed, 0 unchanged, 0 removed, 0 refused\n"
     assert desk.read(A) == (
@@ -118,7 +123,7 @@ def test_a_line_becomes_a_file_that_the_check_has_nothing_against(desk: Desk) ->
         "aliases:\n  - 'it''s `--load`'\nrelated: []\nsource:\n  - title: 'T'\n    url: 'https://example.com/'\n"
         "    license: 'Apache-2.0'\nupdated: 2026-01-02\n---\n\n## Steps\n\nDo: # it.\n"
     )
-    assert (desk.content / A).stat().st_mode & 0o777 == 0o644
+    assert (desk.content / A).stat().st_mode & 0o777 == 0o664, "the umask decides"
     assert desk.run("check").output == "1 entry in 1 edition: no problems\n"
 
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from errno import EEXIST, ENOTDIR
 from pathlib import Path, PurePosixPath
-from tempfile import mkstemp
+from secrets import token_hex
 
 from jieda.disk import read_plain, sync
 from jieda.errors import AuthoringError, GitError
@@ -152,11 +152,11 @@ def _prepare(step: Step, temporaries: ExitStack) -> Callable[[], _Undo]:
     """Return a function that executes the step and returns a function that undoes it."""
     if isinstance(step, Rename):
         return lambda: _rename(step.source, step.target)
-    new = _make_temporary(step.path, temporaries)
+    # A new file gets the permissions that the user's umask allows; any other those of what it replaces.
+    new = _make_temporary(step.path, temporaries, 0o666 if isinstance(step, Create) else 0o600)
     new.write_bytes(step.content)
     sync(new)
     if isinstance(step, Create):
-        new.chmod(0o644)
         return lambda: _rename(new, step.path)
     backup = _make_temporary(step.path, temporaries)
     shutil.copy2(step.path, backup)
@@ -164,12 +164,12 @@ def _prepare(step: Step, temporaries: ExitStack) -> Callable[[], _Undo]:
     return lambda: _exchange(new, step.path, backup)
 
 
-def _make_temporary(path: Path, temporaries: ExitStack) -> Path:
+def _make_temporary(path: Path, temporaries: ExitStack, mode: int = 0o600) -> Path:
     """Create a temporary file beside `path`, hidden from readers of content. `temporaries` removes it."""
-    handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporaries.callback(Path(name).unlink, missing_ok=True)
-    return Path(name)
+    new = path.with_name(f".{path.name}.{token_hex(4)}")
+    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+    temporaries.callback(new.unlink, missing_ok=True)
+    return new
 
 
 def _rename(source: Path, target: Path) -> _Undo:
