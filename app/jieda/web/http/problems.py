@@ -124,7 +124,7 @@ def from_http_exception(error: HTTPException, request: Request) -> HttpProblem:
     """Convert an exception of the framework."""
     headers = dict(error.headers or {})
     if error.status_code == 405:
-        headers["Allow"] = ", ".join(sorted(methods_of(request, own_path(request.scope))))
+        headers["Allow"] = ", ".join(sorted(methods_of(request)))
     key = KEY_BY_STATUS.get(error.status_code, "problem.bad_request")
     if error.status_code == 404 and own_path(request.scope).startswith(paths.API_FAMILY):
         key = "problem.unknown_address"
@@ -132,8 +132,9 @@ def from_http_exception(error: HTTPException, request: Request) -> HttpProblem:
     return HttpProblem(error.status_code, key, arguments, headers=headers)
 
 
-def methods_of(request: Request, path: str) -> set[str]:
-    """Return the methods that all routes allow at an address; the framework only names those of one route."""
+def methods_of(request: Request) -> set[str]:
+    """Return the methods that all routes allow at this address; the framework only names those of one route."""
+    path = own_path(request.scope)
     routes = iter_route_contexts(request.app.routes)
     methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
     return methods | ({"HEAD"} if "GET" in methods else set())
@@ -174,7 +175,8 @@ def corrected_address(request: Request) -> str:
     first, *rest = path.strip("/").split("/")
     lang = parse_language(first)
     corrected = "/".join(["", lang or first, *(rest or ([""] if lang else []))])
-    if corrected == path or not (lang or methods_of(request, corrected)):
+    fixed = {f"{route.path}/" for route in iter_route_contexts(request.app.routes)}
+    if corrected == path or (lang is None and path not in fixed):
         return ""
     return f"{site_of(request).urls.root_path}{quote(corrected)}{'?' if query else ''}{query}"
 
