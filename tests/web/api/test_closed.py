@@ -20,6 +20,7 @@ CHANGING = {
     ("POST", "/api/v1/outcomes"): "open: a count and a redacted line; pages of other sites are refused",
     ("POST", "/api/v1/reload"): "closed without the token",
     ("POST", "/mcp"): "open: tools that read, and one that counts; pages of other sites are refused",
+    ("POST", "/mcp/"): "open: as above",
     ("POST", "/preferences"): "open: a cookie; forms of other sites are refused",
     ("POST", "/{lang}/diagnose"): "open: as above",
     ("POST", "/{lang}/search"): "open: the field of the start page, read and forgotten",

@@ -175,7 +175,8 @@ def corrected_address(request: Request) -> str:
     first, *rest = path.strip("/").split("/")
     lang = parse_language(first)
     corrected = "/".join(["", lang or first, *(rest or ([""] if lang else []))])
-    fixed = {f"{route.path}/" for route in iter_route_contexts(request.app.routes)}
+    routes = iter_route_contexts(request.app.routes)
+    fixed = {f"{route.path}/" for route in routes if "GET" in (route.methods or ())}
     if corrected == path or (lang is None and path not in fixed):
         return ""
     return f"{site_of(request).urls.root_path}{quote(corrected)}{'?' if query else ''}{query}"
