@@ -134,17 +134,23 @@ class WordsWith:
     """The words of entries with those of one entry replaced. Implements `EntryWords`."""
 
     def __init__(self, words: EntryWords, entry_id: str, counted: Mapping[str, int]) -> None:
-        self._words, self._entry_id, self._counted = words, entry_id, counted
+        self._words, self._counted = words, counted
         self.ids: Sequence[str] = tuple(sorted({*words.ids, entry_id}))
-        self._numbers = {each: number for number, each in enumerate(self.ids)}
+        numbers = {each: number for number, each in enumerate(self.ids)}
+        self._number, self._numbers = (
+            numbers[entry_id],
+            np.array([numbers[each] for each in words.ids], np.int64),
+        )
 
     def postings(self, word: str) -> WordPostings:
-        entries, counts = (column.tolist() for column in self._words.postings(word))
-        held = {self._words.ids[number]: count for number, count in zip(entries, counts, strict=True)}
-        held[self._entry_id] = self._counted.get(word, 0)
-        found = sorted((self._numbers[each], count) for each, count in held.items() if count)
-        numbers, counted = np.array(found, np.int64).reshape(-1, 2).T
-        return numbers, counted
+        entries, counts = self._words.postings(word)
+        entries = self._numbers[entries]
+        kept = entries != self._number
+        entries, counts = entries[kept], counts[kept]
+        if not (count := self._counted.get(word, 0)):
+            return entries, counts
+        place = int(np.searchsorted(entries, self._number))
+        return np.insert(entries, place, self._number), np.insert(counts, place, count)
 
 
 @dataclass(frozen=True, slots=True)
