@@ -20,11 +20,10 @@ ROOT = Path(__file__).parent.parent
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app" / "jieda").rglob("*.py"))
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("jieda.han", "jieda.version"),
+    ("jieda.han", "jieda.places", "jieda.version"),
     (
         "jieda.errors",
         "jieda.disk",
-        "jieda.places",
         "jieda.progress",
         "jieda.bound_process",
         "jieda.byte_cache",

@@ -19,3 +19,9 @@ CACHE: Path | None = None
 with suppress(RuntimeError):  # the user has no home, as in some containers
     CACHE = user_cache_path("jieda", appauthor=False)
 """Cache of files that do not depend on the content and can be recreated; None if the user has no cache directory."""
+
+
+def read_words(path: Path) -> list[str]:
+    """Return the words of a shipped list, without its lines of comments."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [word for line in lines if not line.startswith("#") for word in line.split()]

@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jieda.han import HAN, is_han
+from jieda.places import PACKAGE, read_words
 
 _QUOTED = "|".join(
     f"{left}[^{right}\\n]{{0,300}}+{right}" for left, right in ("''", '""', "``", "‘’", "“”", "「」")
@@ -89,9 +89,7 @@ REPEATS = Grammar({"int": r"(\d{1,9}+)"}, {})
 FOLDERS = Grammar({}, {"any": (r"[^/]", 0, 200)}, whole=True)
 """Names of folders, as `folder_line` writes them."""
 
-GENERIC_WORDS = frozenset(
-    (Path(__file__).parent / "knowledge/generic_words.txt").read_text(encoding="utf-8").split()
-)
+GENERIC_WORDS = frozenset(read_words(PACKAGE / "knowledge/generic_words.txt"))
 """Words that occur in the log of any program; they make no signature specific."""
 
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {

@@ -23,15 +23,10 @@ import spellchecker
 
 from jieda.byte_cache import cache_short
 from jieda.han import has_han
+from jieda.places import read_words
 
-
-def _lines_of(name: str) -> list[str]:
-    """Return the lines of a file beside this module, without comments."""
-    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if not line.startswith("#")]
-
-
-_FUNCTION_WORDS = frozenset(word for line in _lines_of("function_words.txt") for word in line.split())
+_HERE = Path(__file__).parent
+_FUNCTION_WORDS = frozenset(read_words(_HERE / "function_words.txt"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +83,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
 def _simplification_table() -> dict[int, str]:
     """Map the code points that differ to Simplified characters: by character, never by phrase, so that lengths and
     offsets stay the same."""
-    pairs = (pair for line in _lines_of("simplified.txt") for pair in line.split())
-    return {ord(pair[0]): pair[1] for pair in pairs}
+    return {ord(pair[0]): pair[1] for pair in read_words(_HERE / "simplified.txt")}
 
 
 class EnglishWords:
@@ -268,4 +262,4 @@ def homophones(character: str) -> frozenset[str]:
 
 @cache
 def _syllables() -> tuple[str, ...]:
-    return tuple(line.split()[1] for line in _lines_of("syllables.txt"))
+    return tuple(read_words(_HERE / "syllables.txt")[1::2])  # each behind its syllable

@@ -17,7 +17,7 @@ from jieda.content.library import Library
 from jieda.han import has_han
 from jieda.log.formats import PYTHON_ENDINGS
 from jieda.log.lines import MASK
-from jieda.places import PACKAGE
+from jieda.places import PACKAGE, read_words
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS
 from jieda.usecases.secrets import masked, read_patterns
@@ -31,14 +31,10 @@ MOST_DIGITS = 3
 UNKNOWN = "{word}"
 
 
-def _listed(name: str) -> frozenset[str]:
-    lines = (PACKAGE / "knowledge" / name).read_text(encoding="utf-8").splitlines()
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
-
-
-_PLAIN = _listed("plain_words.txt")
-"""Common words in messages of programs, which identify nobody."""
-_PEOPLE = _listed("names.txt")
+_PLAIN, _PEOPLE = (
+    frozenset(read_words(PACKAGE / "knowledge" / name)) for name in ("plain_words.txt", "names.txt")
+)
+"""Common words in messages of programs, which identify nobody, and names of people."""
 _NAME = re.compile(r"-{0,2}[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z_][A-Za-z0-9_]*)*")
 _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 PLACEHOLDER = re.compile(r"\{[a-z]+\}")
