@@ -17,8 +17,7 @@ from jieda.importing.outline import ATTRIBUTES, all_code_lines, between_spans, d
 
 _ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
 _DROPPED = "|".join(MARKUP["dropped"].split())
-_COMPONENT = r"[A-Z][\w.]*|(?:callout|column|grid|text|view)\b"
-"""Elements of MDX and Feishu."""
+_COMPONENT = rf"[A-Z][\w.]*|(?:{'|'.join(MARKUP['components'].split())})\b"
 _TAG = re.compile(
     rf"<(?P<close>/?)(?P<name>(?:{_DROPPED}|b|strong|i|em|code|kbd|tt|br|img|summary)\b|(?P<other>{_COMPONENT}))"
     r"(?P<rest>[^<>]*)>"
