@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from tests.e2e.conftest import MISSING, OpenPage
 
 WIDE, LAPTOP, LARGE_TYPE, PHONE = 1440, 640, 188, 320
-"""Of these, LARGE_TYPE is a phone of 375 px whose letters are twice as large."""
-"""Pixels: the second is a laptop at 200 % zoom, the last a small phone or that laptop at 400 %."""
+"""Pixels: a wide screen, a laptop at 200 % zoom, a phone of 375 px with letters twice as large, and a small phone or
+that laptop at 400 %."""
 PAGES = {
     "home": "/",
     "search": "/search?q=oom&framework=slime",

@@ -34,8 +34,8 @@ class _Notes(logging.Handler):
 
 def _tell(error: click.ClickException) -> NoReturn:
     """Print what an error says, translated, and exit with its code."""
-    error.show(told := StringIO())
-    for line in told.getvalue().splitlines():
+    error.show(shown := StringIO())
+    for line in shown.getvalue().splitlines():
         head = next((each for each in ("Usage: ", "Error: ") if line.startswith(each)), "")
         note(line.removeprefix(head), prefix=translate(head))
     sys.exit(error.exit_code)

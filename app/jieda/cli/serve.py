@@ -93,7 +93,7 @@ def serve(**options: str | tuple[str, ...] | None) -> None:
     try:
         knowledge = Knowledge(settings, leading=True)
         knowledge.open()
-        remove_temporary_folders(knowledge.data, prefix=figures_of(knowledge.data))
+        remove_temporary_folders(knowledge.data, prefix=figures_prefix(knowledge.data))
         if settings.workers == 1:
             # The application stops `knowledge` at shutdown: it knows when the last response is sent.
             application = import_module(server.APPLICATION).create_app(settings, knowledge, alone=True)
@@ -108,7 +108,7 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
     """Serve from several worker processes. This one handles no requests: it builds what the workers serve."""
     settings = replace(settings, data=knowledge.data)
     # Outside the data directory, which may be deleted, unless a hardened container has no other place.
-    folders = temporary_folders(settings.data, prefix=figures_of(settings.data))
+    folders = temporary_folders(settings.data, prefix=figures_prefix(settings.data))
     figures = next(folders, settings.data / "no figures")
     try:
         os.environ[DIRECTORY_VARIABLE] = str(figures)
@@ -119,7 +119,7 @@ def serve_from_workers(settings: Settings, knowledge: Knowledge) -> None:
         remove(figures)
 
 
-def figures_of(data: Path) -> str:
+def figures_prefix(data: Path) -> str:
     """Return the prefix of folders in which workers with this data directory count."""
     return f"jieda-{hashlib.sha256(os.fsencode(data.resolve())).hexdigest()[:16]}-"
 

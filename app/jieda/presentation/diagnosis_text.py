@@ -63,7 +63,7 @@ class _TextWriter:
     def _introduction(self, diagnosis: Diagnosis) -> str:
         """Introduce possible matches, or ask which framework is meant."""
         if not diagnosis.asks:
-            return str(self.t("diagnosis.verdict.possible"))
+            return self.t("diagnosis.verdict.possible")
         names = self.t("list.join").join(diagnosis.asks)
         question = self.t("diagnosis.ask_framework", names=names)
         return f"{self.t('diagnosis.ask')}  {question}"

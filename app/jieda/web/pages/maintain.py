@@ -109,19 +109,8 @@ def _lists(context: PageContext, found: Maintenance) -> Iterator[tuple[str, list
     yield "stale", [_task(context, each, lang.own_name) for each, lang in found.stale]
     yield "missing", [_task(context, each, f"+ {lang.own_name}") for each, lang in found.missing]
     yield "problems", [_problem(context, each) for each in found.problems]
-    yield (
-        "unverified",
-        [
-            _task(
-                context, each, context.day(each.validity.verified.on) if each.validity.verified else each.id
-            )
-            for each in found.unverified
-        ],
-    )
-    yield (
-        "drafts",
-        [(PageLink(path, ""), "", path.partition("/")[2].removesuffix(".md")) for path in found.drafts],
-    )
+    yield "unverified", [_unverified(context, each) for each in found.unverified]
+    yield "drafts", [_draft(each) for each in found.drafts]
 
 
 def _task(context: PageContext, summary: Summary, beside: str) -> Task:
@@ -141,6 +130,15 @@ def _reported(context: PageContext, report: Report) -> Task:
     return _task(context, context.library.summary(report.entry), beside)
 
 
+def _unverified(context: PageContext, summary: Summary) -> Task:
+    verified = summary.validity.verified
+    return _task(context, summary, context.day(verified.on) if verified else summary.id)
+
+
 def _problem(context: PageContext, problem: Problem) -> Task:
     text = problem_text(problem.message, context.lang)
     return PageLink(f"{problem.path}:{problem.line}", ""), f"{problem.rule}: {text}", ""
+
+
+def _draft(path: str) -> Task:
+    return PageLink(path, ""), "", path.partition("/")[2].removesuffix(".md")
